@@ -1,0 +1,114 @@
+# shardkit: place keys, predict moves, keep a slot map, move rows.
+#
+#   make demo     the main job on a throw-away cluster, for a stranger
+#   make test     every suite on a throw-away cluster
+#   make, make install, make installcheck PG_CONFIG=...    as every PGXS extension
+
+EXTENSION = shardkit
+EXTVERSION = 1.0
+MODULE_big = shardkit
+
+# In every list a trailing backslash and an empty line end it: a new name is one added line.
+
+# --- the algorithms: pure C++20, no server -----------------------------------------------
+
+CORE_OBJS = \
+	src/core/jump.o \
+
+
+# --- the layer below SQL ------------------------------------------------------------------
+
+PG_OBJS = \
+	src/pg/module.o \
+	src/pg/placement.o \
+
+
+OBJS = $(CORE_OBJS) $(PG_OBJS)
+
+INCLUDES = $(wildcard $(srcdir)/src/core/*.hpp $(srcdir)/src/pg/*.hpp)
+
+# --- the SQL script, one section a topic --------------------------------------------------
+
+SQL_SECTIONS = $(sort $(wildcard $(srcdir)/sql/install/*.sql))
+DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
+
+# --- tests --------------------------------------------------------------------------------
+
+# pg_regress: sql/NAME.sql against expected/NAME.out
+REGRESS = \
+	placement \
+
+
+# pg_isolation_regress: test/isolation/specs/NAME.spec
+ISOLATION = \
+
+ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation
+
+# test/unit/NAME_test.cpp, an ordinary program that prints TAP
+UNIT_TESTS = $(patsubst $(srcdir)/test/unit/%_test.cpp,build/unit/%_test,$(sort $(wildcard $(srcdir)/test/unit/*_test.cpp)))
+
+EXTRA_CLEAN = build $(DATA_built)
+
+# --- how it is compiled -------------------------------------------------------------------
+
+PG_CONFIG ?= pg_config
+srcdir ?= .
+
+BOUNDARY_FLAGS = -fno-exceptions -fno-rtti -fno-threadsafe-statics
+CORE_FLAGS = -std=c++20 -Wall -Wextra -Wpedantic -ffp-contract=off
+
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
+PG_CXXFLAGS = $(CORE_FLAGS) $(BOUNDARY_FLAGS) -fvisibility=hidden -fvisibility-inlines-hidden $(WERROR)
+SHLIB_LINK = -lxxhash -lb2
+
+# Link as C++; no bitcode, since PGXS would build it with clang and without our -std.
+override COMPILER = $(CXX) $(CXXFLAGS)
+override with_llvm = no
+
+PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
+
+ifneq ($(wildcard $(PGXS)),)
+include $(PGXS)
+# PGXS sets srcdir; headers are not tracked by its rules.
+$(OBJS): $(INCLUDES)
+else
+all install installcheck:
+	@echo "shardkit: $(PG_CONFIG) --pgxs names no PGXS makefile: install the server's headers" \
+		"(postgresql-server-dev-NN) or set PG_CONFIG" >&2; exit 1
+endif
+
+$(DATA_built): $(SQL_SECTIONS)
+	mkdir -p $(@D)
+	cat $^ > $@
+
+# --- checks that need no server -----------------------------------------------------------
+
+.PHONY: unitcheck symcheck demo test
+
+# Core is compiled here without the server's include path: it cannot reach for the server.
+build/unit/%_test: $(srcdir)/test/unit/%_test.cpp $(srcdir)/test/unit/check.hpp $(CORE_OBJS:%.o=build/%.o)
+	@mkdir -p $(@D)
+	$(CXX) $(CORE_FLAGS) $(WERROR) -O2 -g -I$(srcdir)/src -I$(srcdir)/test/unit -o $@ $< $(CORE_OBJS:%.o=build/%.o)
+
+build/src/core/%.o: $(srcdir)/src/core/%.cpp $(INCLUDES)
+	@mkdir -p $(@D)
+	$(CXX) $(CORE_FLAGS) $(WERROR) $(BOUNDARY_FLAGS) -O2 -g -I$(srcdir)/src -c -o $@ $<
+
+.PRECIOUS: build/src/core/%.o
+
+build/unit: $(UNIT_TESTS)
+
+unitcheck: $(UNIT_TESTS)
+	prove $(PROVE_FLAGS) --exec '' $(UNIT_TESTS)
+
+# The library must not need the C++ runtime: nothing may throw, allocate or unwind.
+symcheck: $(MODULE_big).so
+	$(srcdir)/test/harness/symcheck.sh $<
+
+# --- the two commands, each with all its own set-up ---------------------------------------
+
+demo:
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh demo/demo.sh
+
+test:
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh test/harness/suites.sh
