@@ -19,7 +19,13 @@ CORE_OBJS = \
 # --- the layer below SQL ------------------------------------------------------------------
 
 PG_OBJS = \
+	src/pg/key.o \
+	src/pg/key_arguments.o \
+	src/pg/key_convert.o \
+	src/pg/key_hash.o \
 	src/pg/module.o \
+	src/pg/partition.o \
+	src/pg/partition_route.o \
 	src/pg/placement.o \
 
 
@@ -36,6 +42,7 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # pg_regress: sql/NAME.sql against expected/NAME.out
 REGRESS = \
+	key \
 	placement \
 
 

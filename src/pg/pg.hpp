@@ -13,9 +13,28 @@
 extern "C" {
 #include "postgres.h"
 
+#include "access/hash.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/partition.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
+#include "commands/defrem.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_coerce.h"
+#include "partitioning/partbounds.h"
+#include "partitioning/partdesc.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/partcache.h"
+#include "utils/rel.h"
+#include "utils/varlena.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
