@@ -13,6 +13,7 @@ MODULE_big = shardkit
 # --- the algorithms: pure C++20, no server -----------------------------------------------
 
 CORE_OBJS = \
+	src/core/fingerprint.o \
 	src/core/jump.o \
 
 
@@ -23,10 +24,13 @@ PG_OBJS = \
 	src/pg/key_arguments.o \
 	src/pg/key_convert.o \
 	src/pg/key_hash.o \
+	src/pg/binary_form.o \
+	src/pg/fingerprint.o \
 	src/pg/module.o \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
 	src/pg/placement.o \
+	src/pg/row_hash.o \
 
 
 OBJS = $(CORE_OBJS) $(PG_OBJS)
@@ -43,6 +47,7 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 # pg_regress: sql/NAME.sql against expected/NAME.out
 REGRESS = \
 	key \
+	fingerprint \
 	placement \
 
 
