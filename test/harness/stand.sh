@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs a command beside a throw-away PostgreSQL cluster that has shardkit, and removes both after.
 #
-# usage: test/harness/stand.sh COMMAND [ARG ...]       (COMMAND: a path below the source tree)
+# usage: test/harness/stand.sh [--index] COMMAND [ARG ...]   (COMMAND: a path below the source tree)
 #
 # Installs missing packages, builds, and copies the server, the extension and the tree into one
 # temporary folder: PostgreSQL finds its files relative to its binary, so nothing on the machine
 # changes. As root it hands the run over to an unprivileged user, since initdb refuses root.
 # The command sees PATH, PGHOST, PGPORT, PGUSER, PGDATABASE and STAND (the temporary folder), and
-# runs in the copy of the tree.
+# runs in the copy of the tree. STAND_KEEP=1 keeps the folder.
 set -euo pipefail
 
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,7 +16,7 @@ tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 start_cluster() {
 	initdb --pgdata="$STAND/data" --auth=trust --no-sync --locale=C.UTF-8 --encoding=UTF8 \
-		--username=postgres > "$STAND/initdb.log"
+		--username=postgres > "$STAND/initdb.log" 2>&1 || { cat "$STAND/initdb.log" >&2; return 1; }
 	cat >> "$STAND/data/postgresql.conf" <<-CONF
 		listen_addresses = ''
 		unix_socket_directories = '$STAND'
@@ -26,7 +26,8 @@ start_cluster() {
 		log_line_prefix = '%m [%p] %q%a '
 		shared_buffers = '${STAND_SHARED_BUFFERS:-128MB}'
 	CONF
-	pg_ctl --pgdata="$STAND/data" --log="$STAND/server.log" --silent --wait start
+	env ${STAND_SERVER_ENV:-} pg_ctl --pgdata="$STAND/data" --log="$STAND/server.log" --silent \
+		--wait start || { cat "$STAND/server.log" >&2; return 1; }
 }
 
 stop_cluster() {
@@ -41,45 +42,101 @@ if [ "${1:-}" = --in-stand ]; then
 	start_cluster
 	cd "$STAND/tree"
 	set +e
-	"$@" &
+	"$@" <&0 &
 	wait $!
 	exit $?
 fi
 
 # --- first half, as whoever called --------------------------------------------------------
 
-PG_CONFIG=$("$tree/test/harness/packages.sh")
-make -s -C "$tree" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" WERROR="${WERROR:-}" all build/unit >&2
+unset MAKEFLAGS MAKELEVEL MFLAGS
+export LC_ALL=C.UTF-8
+package_options=()
+if [ "${1:-}" = --index ]; then
+	package_options=(--index)
+	shift
+fi
+PG_CONFIG=$("$tree/test/harness/packages.sh" "${package_options[@]}")
 
-STAND=$(mktemp -d "${TMPDIR:-/tmp}/shardkit.XXXXXX")
+# A socket's path may have 107 characters, and pg_regress knows no blanks in it.
+base=${TMPDIR:-/tmp}
+[[ "$base" =~ ^[A-Za-z0-9/._-]{1,60}$ ]] || base=/tmp
+STAND=$(mktemp -d "$base/shardkit.XXXXXX")
 chmod 755 "$STAND"
+
+# Processes of this run: their program or working directory lies in its folder.
+processes() {
+	local process
+	for process in /proc/[0-9]*; do
+		case "$(readlink "$process/exe") $(readlink "$process/cwd")" in
+		*"$STAND"/*) echo "${process#/proc/}" ;;
+		esac
+	done 2>/dev/null
+}
+
+# Servers are asked to stop at once first, which frees their shared memory.
 cleanup() {
+	local file attempt
 	trap '' INT TERM HUP
+	cd /
 	if [ -n "${child:-}" ]; then
-		kill -TERM "$child" 2>/dev/null || true
+		kill -TERM -- "-$child" 2>/dev/null || true
 		wait "$child" 2>/dev/null || true
 	fi
-	[ -n "${STAND_KEEP:-}" ] && echo "kept: $STAND" >&2 || rm -rf "$STAND"
+	while IFS= read -r -d '' file; do
+		kill -QUIT "$(head -n 1 "$file")" 2>/dev/null || true
+	done < <(find "$STAND" -name postmaster.pid -print0 2>/dev/null)
+	for attempt in 1 2 3 4 5 6 7 8 9 10; do
+		[ -n "$(processes)" ] || break
+		[ "$attempt" -lt 8 ] || kill -KILL $(processes) 2>/dev/null || true
+		sleep 0.3
+	done
+	if [ -n "${STAND_KEEP:-}" ]; then echo "kept: $STAND" >&2; else rm -rf "$STAND"; fi
 }
+child=
 trap cleanup EXIT
-trap 'exit 130' INT TERM HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+copy_tree() {
+	mkdir -p "$STAND/tree"
+	tar -C "$tree" --exclude=./.git -cf - . | tar -C "$STAND/tree" --no-same-owner -xf -
+}
+
+# Built in the tree, so that the next run has less to do; in the copy where the tree is read-only.
+if [ -w "$tree" ]; then
+	work=$tree
+else
+	copy_tree
+	work=$STAND/tree
+fi
+in_tree() {
+	make -s -C "$work" PG_CONFIG="$PG_CONFIG" WERROR="${WERROR:-}" SANITIZE="${SANITIZE:-}" "$@"
+}
+in_tree -j"$(nproc)" all build/unit >&2
 
 # The server, relocated; then the extension into it.
 bindir=$("$PG_CONFIG" --bindir)
-for folder in "$bindir" "$("$PG_CONFIG" --pkglibdir)" "$("$PG_CONFIG" --sharedir)"; do
-	mkdir -p "$STAND/server$folder"
-	cp -aL "$folder/." "$STAND/server$folder/"
+pkglibdir=$("$PG_CONFIG" --pkglibdir)
+sharedir=$("$PG_CONFIG" --sharedir)
+mkdir -p "$STAND/server$bindir" "$STAND/server$pkglibdir" "$STAND/server$sharedir"
+for program in initdb postgres psql 'pg_*' '*db' '*user'; do
+	(cd "$bindir" && compgen -G "$program") || true
+done | sort -u | while read -r program; do
+	cp -L "$bindir/$program" "$STAND/server$bindir/"
 done
-rm -rf "$STAND/server$("$PG_CONFIG" --pkglibdir)/bitcode"
-make -s -C "$tree" PG_CONFIG="$PG_CONFIG" install DESTDIR="$STAND/server" >/dev/null
+cp -aL "$sharedir/." "$STAND/server$sharedir/"
+(cd "$pkglibdir" && tar --dereference --exclude=./bitcode --exclude=./pgxs -cf - .) |
+	tar -C "$STAND/server$pkglibdir" --no-same-owner -xf -
+in_tree install DESTDIR="$STAND/server" >/dev/null
+[ "$work" != "$tree" ] || copy_tree
 
-mkdir "$STAND/tree"
-tar -C "$tree" --exclude=./.git -cf - . | tar -C "$STAND/tree" -xf -
-
+for variable in "${!PG@}"; do
+	case $variable in PG_CONFIG | PGTAP*) ;; *) unset "$variable" ;; esac
+done
 export STAND PG_CONFIG
 export PATH="$STAND/server$bindir:$PATH"
 export PGHOST="$STAND" PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
-unset PGOPTIONS PGSERVICE PGPASSFILE PGAPPNAME
 hand_over=()
 if [ "$(id -u)" = 0 ]; then
 	user=postgres
@@ -88,7 +145,9 @@ if [ "$(id -u)" = 0 ]; then
 	hand_over=(setpriv --reuid="$user" --regid="$(id -g "$user")" --init-groups)
 	export HOME="$STAND"
 fi
-"${hand_over[@]}" "$STAND/tree/test/harness/stand.sh" --in-stand "$@" &
+# In a session of its own, so that all of it can be told to end.
+cd "$STAND"
+setsid "${hand_over[@]}" "$STAND/tree/test/harness/stand.sh" --in-stand "$@" <&0 &
 child=$!
 status=0
 wait "$child" || status=$?

@@ -1,66 +1,72 @@
 #!/usr/bin/env bash
 # Runs every suite inside a stand (see stand.sh) and ends with one line: N passed, N failed.
+#
+# SUITES="unit regress" narrows it to these; UNIT, REGRESS, ISOLATION, PGTAP and TAP narrow a suite.
 set -uo pipefail
 
 passed=0
 failed=0
 pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")
 bindir=$(dirname "$(command -v postgres)")
-
-count() {
-	passed=$((passed + $1))
-	failed=$((failed + $2))
-	printf '%-12s %5d passed, %d failed\n' "$3" "$1" "$2"
-}
+suite_seconds=${SUITE_SECONDS:-1200}
 
 # A suite's output is shown only where something failed; one that ran nothing has failed.
 finish() {
 	local name=$1 status=$2 good=$3 bad=$4 log=$5
-	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+	if [ "$bad" = 0 ] && { [ "$status" != 0 ] || [ "$good" = 0 ]; }; then
 		bad=1
 	fi
-	if [ "$good" = 0 ] && [ "$bad" = 0 ]; then
-		bad=1
+	if [ "$bad" != 0 ]; then
+		cat "$log"
+		[ "$status" != 124 ] || echo "$name: stopped after $suite_seconds seconds"
 	fi
-	[ "$bad" = 0 ] || cat "$log"
-	count "$good" "$bad" "$name"
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	printf '%-12s %5d passed, %d failed, %d s\n' "$name" "$good" "$bad" \
+		$((SECONDS - suite_began))
 }
 
-# usage: tap_suite NAME COMMAND ...   (a prove command line, run with --verbose)
+# usage: run_suite LOG COMMAND ...
+run_suite() {
+	local log=$1
+	shift
+	suite_began=$SECONDS
+	timeout --kill-after=10 "$suite_seconds" "$@" > "$log" 2>&1
+}
+
+# usage: tap_suite NAME COMMAND ...   (COMMAND prints TAP, or is prove --verbose)
+# A file that skips all its tests ("1..0") has tested nothing: that counts as a failure.
 tap_suite() {
 	local name=$1 log=$STAND/$1.log status=0
 	shift
-	"$@" > "$log" 2>&1 || status=$?
-	finish "$name" "$status" "$(grep -cE '^ok ' "$log")" "$(grep -cE '^not ok ' "$log")" "$log"
+	run_suite "$log" "$@" || status=$?
+	finish "$name" "$status" "$(grep -cE '^ok ' "$log")" "$(grep -cE '^not ok |^1\.\.0' "$log")" "$log"
 }
 
 # pg_regress 15 prints "test NAME ... ok", 16 and later "ok 1 - NAME".
 regress_suite() {
 	local name=$1 log=$STAND/$1.log status=0
 	shift
-	"$@" > "$log" 2>&1 || status=$?
-	[ "$status" = 0 ] || cat results/*.diffs ./*.diffs "$STAND/$name"/*.diffs >> "$log" 2>/dev/null
+	run_suite "$log" "$@" || status=$?
+	[ "$status" = 0 ] || cat "$STAND/$name"/*.diffs >> "$log" 2>/dev/null
 	finish "$name" "$status" "$(grep -cE '^ok |\.\.\. ok( |$)' "$log")" \
 		"$(grep -cE '^not ok |\.\.\. FAILED' "$log")" "$log"
 }
 
 list_of() {
-	make -s -p -n PG_CONFIG="$PG_CONFIG" 2>/dev/null | sed -nE "s/^$1 :?= *//p" | head -n 1
+	make -s --no-print-directory PG_CONFIG="$PG_CONFIG" "print-$1"
 }
 
 wants() {
 	[ -z "${SUITES:-}" ] || [[ " $SUITES " == *" $1 "* ]]
 }
 
-if wants boundary; then
-	log=$STAND/boundary.log
-	status=0
-	test/harness/symcheck.sh shardkit.so > "$log" 2>&1 || status=1
-	finish boundary "$status" $((1 - status)) "$status" "$log"
+if wants house; then
+	tap_suite house test/harness/house.sh
 fi
 
 if wants unit; then
-	tap_suite unit prove --verbose --exec '' build/unit/*_test
+	tap_suite unit prove --verbose --exec '' ${UNIT:-build/unit/*_test}
 fi
 
 if wants regress; then
@@ -82,8 +88,21 @@ fi
 
 if wants tap && compgen -G 'test/t/*.pl' >/dev/null; then
 	PG_REGRESS="$pgxs/../test/regress/pg_regress" TESTDIR="$STAND" TESTDATADIR="$STAND/tmp_check" \
+		TESTLOGDIR="$STAND/tmp_check/log" \
 		tap_suite tap prove --verbose -I "$pgxs/../test/perl" -I test/t ${TAP:-test/t/*.pl}
 fi
+
+# No suite may have brought the server down, whatever it printed itself.
+crashes() {
+	if grep -hE 'terminated by signal|PANIC:|TRAP:|runtime error:|ERROR: AddressSanitizer' \
+		"$STAND/server.log" "$STAND"/*.san.* 2>/dev/null; then
+		echo 'not ok 1 - the server met no crash and no sanitizer finding'
+	else
+		echo 'ok 1 - the server met no crash and no sanitizer finding'
+	fi
+}
+export -f crashes
+tap_suite server bash -c crashes
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# Checks of the house itself, as TAP: what the library imports, how the code is formatted, whether
+# the metadata agree, whether every test file is run and every function is documented.
+# usage: test/harness/house.sh     (in the root of a built tree)
+set -uo pipefail
+
+number=0
+status=0
+
+# usage: check NAME COMMAND ...     COMMAND prints what is wrong, and fails or prints nothing
+check() {
+	local name=$1 said
+	shift
+	number=$((number + 1))
+	if said=$("$@" 2>&1) && [ -z "$said" ]; then
+		echo "ok $number - $name"
+	else
+		status=1
+		echo "not ok $number - $name"
+		head -n 30 <<< "$said" | sed 's/^/# /'
+	fi
+}
+
+sources() {
+	find src test -name '*.cpp' -o -name '*.hpp' | sort
+}
+
+# Formatters differ from version to version: only this one judges.
+formatter() {
+	local program
+	for program in clang-format-14 clang-format; do
+		if "$program" --version 2>/dev/null | grep -q 'version 14\.'; then
+			echo "$program"
+			return
+		fi
+	done
+}
+
+format() {
+	sources | xargs "$(formatter)" --dry-run -Werror
+}
+
+# The second compiler reads what the first has built.
+clang_reads() {
+	local include source
+	include=$("$PG_CONFIG" --includedir-server)
+	find src -name '*.cpp' -print0 | xargs -0 -n 4 -P "$(nproc)" clang++ -std=c++20 -fsyntax-only \
+		-Wall -Wextra -Wpedantic -Werror -ffp-contract=off -fno-exceptions -fno-rtti -Isrc \
+		-isystem "$include"
+}
+
+line_limit() {
+	find src sql/install test -name '*.?pp' -o -name '*.sql' -o -name '*.pl' -o -name '*.sh' |
+		xargs wc -l | awk '$2 != "total" && $1 > 300 { print $2 ": " $1 " lines, at most 300" }'
+}
+
+# A test that nobody runs, and a name without a file.
+listed() {
+	diff <(make -s --no-print-directory PG_CONFIG="$PG_CONFIG" "print-$1" | tr ' ' '\n' |
+		sed '/^$/d' | sort) <(find "$2" -maxdepth 1 -name "*.$3" ! -name '*--*' -printf '%f\n' 2>/dev/null |
+		sed "s/\.$3\$//" | sort)
+}
+
+# Every name of a function or aggregate that users may call stands in the reference.
+documented() {
+	local name
+	psql -XAtq -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION shardkit' -c "
+		SELECT DISTINCT f.proname FROM pg_proc AS f
+		WHERE f.pronamespace = 'shardkit'::regnamespace
+			AND f.proname !~ '^_'
+			AND has_function_privilege('house_public', f.oid, 'EXECUTE')
+			AND NOT f.prorettype IN ('trigger'::regtype, 'cstring'::regtype, 'internal'::regtype)
+			AND NOT 'internal'::regtype = ANY (f.proargtypes) AND NOT 'cstring'::regtype = ANY (f.proargtypes)
+		ORDER BY 1" | while read -r name; do
+		grep -qsE "\b$name *\(" doc/*.md || echo "$name: no doc/*.md names it"
+	done
+}
+
+commented() {
+	psql -XAtq -v ON_ERROR_STOP=1 -c "
+		SELECT f.oid::regprocedure || ': no COMMENT ON' FROM pg_proc AS f
+		WHERE f.pronamespace = 'shardkit'::regnamespace AND obj_description(f.oid, 'pg_proc') IS NULL
+			AND has_function_privilege('house_public', f.oid, 'EXECUTE')
+		UNION ALL
+		SELECT c.oid::regclass || ': no COMMENT ON' FROM pg_class AS c
+		WHERE c.relnamespace = 'shardkit'::regnamespace AND c.relkind IN ('r', 'v')
+			AND obj_description(c.oid, 'pg_class') IS NULL"
+}
+
+# A search path in a configuration or in the body is what makes a PL/pgSQL body safe.
+volatile_labels() {
+	psql -XAtq -v ON_ERROR_STOP=1 -c "
+		SELECT f.oid::regprocedure || ': SECURITY DEFINER without search_path' FROM pg_proc AS f
+		WHERE f.pronamespace = 'shardkit'::regnamespace AND f.prosecdef
+			AND NOT coalesce(f.proconfig::text, '') LIKE '%search_path=%'"
+}
+
+check 'the library imports nothing of the C++ runtime' test/harness/symcheck.sh shardkit.so
+if [ -n "$(formatter)" ]; then
+	check 'clang-format 14 would change nothing' format
+fi
+if command -v clang++ >/dev/null && [ -z "${SANITIZE:-}" ]; then
+	check "$(clang++ --version | head -n 1 | grep -o 'clang version [0-9]*') takes every source without a warning" clang_reads
+fi
+check 'no file is over 300 lines' line_limit
+check 'META.json, control file and CHANGELOG agree' perl test/harness/metacheck.pl
+check 'every sql/NAME.sql is a regression test' listed REGRESS sql sql
+check 'every isolation spec is run' listed ISOLATION test/isolation/specs spec
+createdb house && psql -Xq -c 'CREATE ROLE house_public' || true
+export PGDATABASE=house
+check 'every public function is in the reference' documented
+check 'every public object has a comment' commented
+check 'security definer functions pin their search path' volatile_labels
+echo "1..$number"
+exit "$status"
