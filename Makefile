@@ -3,6 +3,9 @@
 #   make demo     the main job on a throw-away cluster, for a stranger
 #   make test     every suite on a throw-away cluster
 #   make, make install, make installcheck PG_CONFIG=...    as every PGXS extension
+#
+#   make matrix   every suite on PostgreSQL 15, 17 and 18, in chroots
+#   make sanitize, make tidy, make coverage, make soak      see test/README.md
 
 EXTENSION = shardkit
 EXTVERSION = 1.0
@@ -59,6 +62,14 @@ ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation
 # test/unit/NAME_test.cpp, an ordinary program that prints TAP
 UNIT_TESTS = $(patsubst $(srcdir)/test/unit/%_test.cpp,build/unit/%_test,$(sort $(wildcard $(srcdir)/test/unit/*_test.cpp)))
 
+# test/t/NAME.pl: several servers, crashes, concurrency. They start servers of their own, which
+# refuse to run as root.
+ifneq ($(shell id -u),0)
+TAP_TESTS = $(if $(wildcard $(srcdir)/test/t/*.pl),1)
+endif
+PROVE_TESTS = test/t/*.pl
+PROVE_FLAGS = -I test/t
+
 EXTRA_CLEAN = build $(DATA_built)
 
 # --- how it is compiled -------------------------------------------------------------------
@@ -71,8 +82,9 @@ CORE_FLAGS = -std=c++20 -Wall -Wextra -Wpedantic -ffp-contract=off
 
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
 PG_CXXFLAGS = $(CORE_FLAGS) $(BOUNDARY_FLAGS) -fvisibility=hidden -fvisibility-inlines-hidden $(WERROR)
-SHLIB_LINK = -lxxhash -lb2
+SHLIB_LINK = -lxxhash -lb2 $(SANITIZE)
 
+# SANITIZE adds flags that have the last word (-fsanitize=..., --coverage).
 # Link as C++; no bitcode, since PGXS would build it with clang and without our -std.
 override COMPILER = $(CXX) $(CXXFLAGS)
 override with_llvm = no
@@ -81,8 +93,11 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
-# PGXS sets srcdir; headers are not tracked by its rules.
-$(OBJS): $(INCLUDES)
+# PGXS sets srcdir, tracks no headers, and in a VPATH build makes no folders.
+$(OBJS): $(INCLUDES) Makefile | $(sort $(dir $(OBJS)))
+$(sort $(dir $(OBJS))):
+	mkdir -p $@
+override CXXFLAGS += $(SANITIZE)
 else
 all install installcheck:
 	@echo "shardkit: $(PG_CONFIG) --pgxs names no PGXS makefile: install the server's headers" \
@@ -95,32 +110,41 @@ $(DATA_built): $(SQL_SECTIONS)
 
 # --- checks that need no server -----------------------------------------------------------
 
-.PHONY: unitcheck symcheck demo test
+.PHONY: unitcheck symcheck demo test matrix sanitize coverage soak tidy
 
 # Core is compiled here without the server's include path: it cannot reach for the server.
 build/unit/%_test: $(srcdir)/test/unit/%_test.cpp $(srcdir)/test/unit/check.hpp $(CORE_OBJS:%.o=build/%.o)
 	@mkdir -p $(@D)
-	$(CXX) $(CORE_FLAGS) $(WERROR) -O2 -g -I$(srcdir)/src -I$(srcdir)/test/unit -o $@ $< $(CORE_OBJS:%.o=build/%.o)
+	$(CXX) $(CORE_FLAGS) $(WERROR) -O2 -g $(SANITIZE) -I$(srcdir)/src -I$(srcdir)/test/unit -o $@ $< $(CORE_OBJS:%.o=build/%.o)
 
 build/src/core/%.o: $(srcdir)/src/core/%.cpp $(INCLUDES)
 	@mkdir -p $(@D)
-	$(CXX) $(CORE_FLAGS) $(WERROR) $(BOUNDARY_FLAGS) -O2 -g -I$(srcdir)/src -c -o $@ $<
+	$(CXX) $(CORE_FLAGS) $(WERROR) $(BOUNDARY_FLAGS) -O2 -g $(SANITIZE) -I$(srcdir)/src -c -o $@ $<
 
 .PRECIOUS: build/src/core/%.o
 
 build/unit: $(UNIT_TESTS)
 
 unitcheck: $(UNIT_TESTS)
-	prove $(PROVE_FLAGS) --exec '' $(UNIT_TESTS)
+	prove --exec '' $(UNIT_TESTS)
 
 # The library must not need the C++ runtime: nothing may throw, allocate or unwind.
 symcheck: $(MODULE_big).so
 	$(srcdir)/test/harness/symcheck.sh $<
 
+# What a script of the harness asks for: make print-REGRESS.
+print-%:
+	@echo '$($*)'
+
 # --- the two commands, each with all its own set-up ---------------------------------------
 
 demo:
-	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh demo/demo.sh
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh --index demo/demo.sh
 
 test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh test/harness/suites.sh
+
+# --- longer campaigns ---------------------------------------------------------------------
+
+matrix sanitize coverage soak tidy:
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/$@.sh
