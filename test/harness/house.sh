@@ -60,9 +60,12 @@ line_limit() {
 
 # A test that nobody runs, and a name without a file.
 listed() {
-	diff <(make -s --no-print-directory PG_CONFIG="$PG_CONFIG" "print-$1" | tr ' ' '\n' |
-		sed '/^$/d' | sort) <(find "$2" -maxdepth 1 -name "*.$3" ! -name '*--*' -printf '%f\n' 2>/dev/null |
-		sed "s/\.$3\$//" | sort)
+	local variable=$1 folder=$2 suffix=$3 names files
+	names=$(make -s --no-print-directory PG_CONFIG="$PG_CONFIG" "print-$variable" |
+		tr ' ' '\n' | sed '/^$/d' | sort)
+	files=$(find "$folder" -maxdepth 1 -name "*.$suffix" ! -name '*--*' -printf '%f\n' 2>/dev/null |
+		sed "s/\.$suffix\$//" | sort)
+	[ "$names" = "$files" ] || printf '%s: %s\nfiles: %s\n' "$variable" "${names//$'\n'/ }" "${files//$'\n'/ }"
 }
 
 commented() {

@@ -76,16 +76,15 @@ processes() {
 
 # Servers are asked to stop at once first, which frees their shared memory.
 cleanup() {
-	local file attempt
+	local attempt
 	trap '' INT TERM HUP
 	cd /
 	if [ -n "${child:-}" ]; then
 		kill -TERM -- "-$child" 2>/dev/null || true
 		wait "$child" 2>/dev/null || true
 	fi
-	while IFS= read -r -d '' file; do
-		kill -QUIT "$(head -n 1 "$file")" 2>/dev/null || true
-	done < <(find "$STAND" -name postmaster.pid -print0 2>/dev/null)
+	find "$STAND" -name postmaster.pid -exec head -q -n 1 {} + 2>/dev/null |
+		xargs --no-run-if-empty kill -QUIT 2>/dev/null || true
 	for attempt in 1 2 3 4 5 6 7 8 9 10; do
 		[ -n "$(processes)" ] || break
 		[ "$attempt" -lt 8 ] || kill -KILL $(processes) 2>/dev/null || true
