@@ -45,10 +45,14 @@ format() {
 }
 
 # The second compiler reads what the first has built. (Statement expressions are the server's macros.)
+clang() {
+	command -v clang++-14 || command -v clang++
+}
+
 clang_reads() {
 	local include source
 	include=$("$PG_CONFIG" --includedir-server)
-	find src -name '*.cpp' -print0 | xargs -0 -n 4 -P "$(nproc)" clang++ -std=c++20 -fsyntax-only \
+	find src -name '*.cpp' -print0 | xargs -0 -n 4 -P "$(nproc)" "$(clang)" -std=c++20 -fsyntax-only \
 		-Wall -Wextra -Wpedantic -Werror -Wno-gnu-statement-expression -ffp-contract=off -fno-exceptions -fno-rtti -Isrc \
 		-isystem "$include"
 }
@@ -90,8 +94,8 @@ check 'the library imports nothing of the C++ runtime' symbols
 if [ -n "$(formatter)" ]; then
 	check 'clang-format 14 would change nothing' format
 fi
-if command -v clang++ >/dev/null && [ -z "${SANITIZE:-}" ]; then
-	check "$(clang++ --version | head -n 1 | grep -o 'clang version [0-9]*') takes every source without a warning" clang_reads
+if clang >/dev/null && [ -z "${SANITIZE:-}" ]; then
+	check "$("$(clang)" --version | head -n 1 | grep -o 'clang version [0-9]*') takes every source without a warning" clang_reads
 fi
 check 'no file is over 300 lines' line_limit
 check 'META.json, control file and CHANGELOG agree' perl test/harness/metacheck.pl
