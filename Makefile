@@ -18,6 +18,14 @@ MODULE_big = shardkit
 CORE_OBJS = \
 	src/core/fingerprint.o \
 	src/core/jump.o \
+	src/core/plan_forced.o \
+	src/core/plan_improve.o \
+	src/core/plan_load.o \
+	src/core/plan_order.o \
+	src/core/plan_ranges.o \
+	src/core/plan_slots.o \
+	src/core/plan_state.o \
+	src/core/plan_swap.o \
 
 
 # --- the layer below SQL ------------------------------------------------------------------

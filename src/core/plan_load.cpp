@@ -1,0 +1,218 @@
+/*
+ * Planning by load. Evening out whole slots with the least volume is a packing problem, so this is
+ * a search: first draining nodes are emptied, then the node that is furthest out of its range gives
+ * or takes the slot that helps most for its weight, then pairs of slots are swapped where single
+ * ones do not fit. A slot leaves its home once a round; rounds go on until one changes nothing, so
+ * that planning again from the result finds nothing either. When every range is met the plan is
+ * shrunk (plan_improve.cpp). The violation falls with every step after the first phase: it ends.
+ */
+#include "core/plan_block.hpp"
+#include "core/plan_state.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+namespace shardkit
+{
+
+namespace
+{
+
+using Phase = LoadPlan::Phase;
+
+constexpr std::int32_t kMostRounds = 64;
+
+struct Choice {
+	std::int32_t place = kNone;
+	std::int32_t to = kNone;
+	std::int64_t gain = 0;
+	std::int64_t load = 1;
+	std::int64_t spare = 0; /* what the other side could still give or take */
+};
+
+/* The most gain for its weight, then the most gain, then the roomiest partner. */
+bool IsBetter(const Choice &one, const Choice &other)
+{
+	const double one_worth = static_cast<double>(one.gain) / static_cast<double>(one.load);
+	const double other_worth = static_cast<double>(other.gain) / static_cast<double>(other.load);
+	if (one_worth != other_worth)
+		return one_worth > other_worth;
+	return one.gain != other.gain ? one.gain > other.gain : one.spare > other.spare;
+}
+
+/* Keeps the slot at this place if giving it beats the best so far. */
+void Consider(const LoadPlan &plan, std::int32_t from, std::int32_t to, std::int32_t place,
+	std::int64_t spare, Choice &best)
+{
+	if (place == kNone)
+		return;
+	const std::int64_t load = LoadAt(plan, place);
+	const std::int64_t gain = Gain(plan, from, to, load);
+	if (load > 0 && gain > 0) {
+		const Choice choice{place, to, gain, load, spare};
+		if (IsBetter(choice, best))
+			best = choice;
+	}
+}
+
+/* What a pair of nodes could pass on: helps both sides, helps the first, harms the other not. */
+struct Limits {
+	std::int64_t both;
+	std::int64_t wanted;
+	std::int64_t room;
+};
+
+/* The slots of from that could best go to to. */
+void ConsiderPair(
+	LoadPlan &plan, std::int32_t from, std::int32_t to, const Limits &limits, Choice &best)
+{
+	const auto consider = [&](std::int32_t place) {
+		Consider(plan, from, to, place, limits.room, best);
+	};
+	if (limits.both > 0)
+		consider(LargestUpTo(plan, from, std::min(limits.wanted, limits.both)));
+	consider(LargestUpTo(plan, from, std::min(limits.wanted, limits.room)));
+	consider(SmallestFrom(plan, from, limits.wanted));
+	if (limits.room < limits.wanted)
+		consider(LargestUpTo(plan, from, limits.wanted));
+}
+
+/* The best single move from (or to) the node that is out of its range. */
+Choice BestMove(LoadPlan &plan, std::int32_t node)
+{
+	const auto over = [&](std::int32_t one) {
+		return plan.loads[Index(one)] - plan.ranges[Index(one)].highest;
+	};
+	const auto under = [&](std::int32_t one) {
+		return plan.ranges[Index(one)].lowest - plan.loads[Index(one)];
+	};
+	const bool gives = over(node) > 0;
+	const auto consider = [&](std::int32_t other, Choice &best) {
+		if (gives)
+			ConsiderPair(plan, node, other, {under(other), over(node), -over(other)}, best);
+		else
+			ConsiderPair(plan, other, node, {over(other), under(node), -under(other)}, best);
+	};
+
+	/* A move that helps both sides with all its weight cannot be beaten: ask the neediest first. */
+	std::int32_t neediest = kNone;
+	std::int64_t most = 0;
+	for (std::int32_t other = 0; Index(other) < plan.nodes.size(); ++other) {
+		const std::int64_t need = gives ? under(other) : over(other);
+		if (need > most && !plan.nodes[Index(other)].draining) {
+			most = need;
+			neediest = other;
+		}
+	}
+	Choice best;
+	if (neediest != kNone)
+		consider(neediest, best);
+	if (best.gain == 2 * best.load)
+		return best;
+	for (std::int32_t other = 0; Index(other) < plan.nodes.size(); ++other)
+		if (other != node && !plan.nodes[Index(other)].draining)
+			consider(other, best);
+	return best;
+}
+
+void StepMove(LoadPlan &plan)
+{
+	std::int32_t worst = kNone;
+	std::int64_t most = 0;
+	for (std::size_t node = 0; node < plan.nodes.size(); ++node) {
+		const std::int64_t violation = Violation(plan.ranges[node], plan.loads[node]);
+		if (!plan.stuck[node] && violation > most) {
+			most = violation;
+			worst = static_cast<std::int32_t>(node);
+		}
+	}
+	if (worst == kNone) {
+		plan.phase = Phase::Swap;
+		plan.at = plan.partner = 0;
+		plan.swap = {};
+		return;
+	}
+	const Choice best = BestMove(plan, worst);
+	plan.stuck[Index(worst)] = best.place == kNone;
+	if (best.place == kNone)
+		return;
+	const std::int32_t from = plan.owner[Index(plan.ordered[Index(best.place)])];
+	plan.stuck[Index(from)] = plan.stuck[Index(best.to)] = false;
+	Leave(plan, best.place, best.to);
+}
+
+/* The end of a round: done, or once more with every slot at home where it is now. */
+void StepAgain(LoadPlan &plan)
+{
+	bool even = true;
+	for (std::size_t node = 0; node < plan.nodes.size(); ++node)
+		even = even && Violation(plan.ranges[node], plan.loads[node]) == 0;
+	plan.at = 0;
+	if (even) {
+		for (std::size_t slot = 0; slot < plan.slots.size(); ++slot)
+			plan.later[slot] = plan.slots[slot].node;
+		OrderByHome(plan, plan.later.first(plan.slots.size()));
+		plan.phase = Phase::Improve;
+		plan.rounds = 0;
+	} else if (plan.changed && ++plan.rounds < kMostRounds) {
+		OrderByHome(plan, plan.owner);
+		std::ranges::fill(plan.stuck, false);
+		plan.phase = Phase::Move;
+	} else {
+		plan.phase = Phase::Done;
+	}
+	plan.changed = false;
+}
+
+} // namespace
+
+LoadPlan StartLoadPlan(std::span<const PlanNode> nodes, std::span<const PlanSlot> slots,
+	std::span<const PlanRange> ranges, std::span<const std::int32_t> hosts,
+	std::span<std::byte> memory) noexcept
+{
+	PlanBlock block{memory};
+	LoadPlan plan{nodes, slots, ranges, hosts, block.Take<std::int64_t>(nodes.size()),
+		block.Take<std::int32_t>(nodes.size()), block.Take<std::int32_t>(slots.size()),
+		block.Take<std::int32_t>(nodes.size() + 1), block.Take<std::int32_t>(slots.size()),
+		block.Take<std::int32_t>(slots.size() + 2), block.Take<std::int32_t>(slots.size() + 2),
+		block.Take<bool>(nodes.size()), Phase::Host, 0, 0, {}, 0, false};
+	for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+		plan.owner[slot] = slots[slot].node;
+		if (slots[slot].node < 0)
+			continue;
+		plan.loads[Index(slots[slot].node)] += slots[slot].load;
+		++plan.counts[Index(slots[slot].node)];
+	}
+	OrderByHome(plan, plan.owner);
+	return plan;
+}
+
+bool StepLoadPlan(LoadPlan &plan) noexcept
+{
+	switch (plan.phase) {
+	case Phase::Host:
+		StepHost(plan);
+		break;
+	case Phase::Drain:
+		StepDrain(plan);
+		break;
+	case Phase::Move:
+		StepMove(plan);
+		break;
+	case Phase::Swap:
+		StepSwap(plan);
+		break;
+	case Phase::Again:
+		StepAgain(plan);
+		break;
+	case Phase::Improve:
+		if (!StepImprove(plan))
+			plan.phase = Phase::Done;
+		break;
+	case Phase::Done:
+		break;
+	}
+	return plan.phase != Phase::Done;
+}
+
+} // namespace shardkit
