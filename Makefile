@@ -101,10 +101,12 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
-# PGXS sets srcdir, tracks no headers, and in a VPATH build makes no folders.
-$(OBJS): $(INCLUDES) Makefile | $(sort $(dir $(OBJS)))
-$(sort $(dir $(OBJS))):
-	mkdir -p $@
+# PGXS sets srcdir, tracks no headers, and in a VPATH build makes no folders (a rule for them would
+# find those of the source).
+$(OBJS): $(INCLUDES) $(srcdir)/Makefile
+ifneq ($(VPATH),)
+$(shell mkdir -p $(dir $(OBJS)))
+endif
 override CXXFLAGS += $(SANITIZE)
 else
 all install installcheck:
