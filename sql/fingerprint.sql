@@ -72,7 +72,7 @@ CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN positive AS int CHECK (VALUE > 0);
 CREATE TYPE point3 AS (x float8, y float8, z positive);
 CREATE TABLE odd (id int, a aclitem, l aclitem[], p pair, m mood, n positive, q point3, r int4range, mr int4multirange, j json);
-INSERT INTO odd VALUES (1, '=r/postgres', ARRAY['=r/postgres'::aclitem], ROW('=r/postgres', 2), 'glad', 7, ROW(1, 2, 3), '[1,5)', '{[1,2),[5,9)}', '{"a": 1}');
+INSERT INTO odd VALUES (1, '=r/pg_monitor', ARRAY['=r/pg_monitor'::aclitem], ROW('=r/pg_monitor', 2), 'glad', 7, ROW(1, 2, 3), '[1,5)', '{[1,2),[5,9)}', '{"a": 1}');
 INSERT INTO odd (id) VALUES (2);
 SELECT (SELECT shardkit.fingerprint(o) FROM odd o) = (SELECT shardkit.fingerprint(o) FROM (SELECT j, mr, r, q, n, m, p, l, a, id FROM odd) o);
 SELECT pg_catalog.count(DISTINCT f) FROM (SELECT shardkit.fingerprint(o) f FROM odd o GROUP BY id) every;
