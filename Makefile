@@ -17,6 +17,7 @@ MODULE_big = shardkit
 
 CORE_OBJS = \
 	src/core/fingerprint.o \
+	src/core/copy_binary.o \
 	src/core/jump.o \
 	src/core/plan_forced.o \
 	src/core/plan_improve.o \
@@ -88,9 +89,11 @@ srcdir ?= .
 BOUNDARY_FLAGS = -fno-exceptions -fno-rtti -fno-threadsafe-statics
 CORE_FLAGS = -std=c++20 -Wall -Wextra -Wpedantic -ffp-contract=off
 
-PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null)
+PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) \
+	-isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
 PG_CXXFLAGS = $(CORE_FLAGS) $(BOUNDARY_FLAGS) -fvisibility=hidden -fvisibility-inlines-hidden $(WERROR)
 SHLIB_LINK = -lxxhash -lb2 $(SANITIZE)
+SHLIB_LINK = -lxxhash -lb2 -lpq
 
 # SANITIZE adds flags that have the last word (-fsanitize=..., --coverage).
 # Link as C++; no bitcode, since PGXS would build it with clang and without our -std.
