@@ -38,6 +38,10 @@ PG_OBJS = \
 	src/pg/key_hash.o \
 	src/pg/binary_form.o \
 	src/pg/fingerprint.o \
+	src/pg/copy_stream.o \
+	src/pg/remote_link.o \
+	src/pg/remote_options.o \
+	src/pg/remote_query.o \
 	src/pg/module.o \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
@@ -92,8 +96,7 @@ CORE_FLAGS = -std=c++20 -Wall -Wextra -Wpedantic -ffp-contract=off
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) \
 	-isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
 PG_CXXFLAGS = $(CORE_FLAGS) $(BOUNDARY_FLAGS) -fvisibility=hidden -fvisibility-inlines-hidden $(WERROR)
-SHLIB_LINK = -lxxhash -lb2 $(SANITIZE)
-SHLIB_LINK = -lxxhash -lb2 -lpq
+SHLIB_LINK = -lxxhash -lb2 -lpq $(SANITIZE)
 
 # SANITIZE adds flags that have the last word (-fsanitize=..., --coverage).
 # Link as C++; no bitcode, since PGXS would build it with clang and without our -std.

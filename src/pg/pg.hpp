@@ -47,4 +47,19 @@ extern "C" {
 	PG_FUNCTION_INFO_V1(name);                                                                     \
 	}
 
+extern "C" {
+#include "catalog/pg_foreign_server.h"
+#include "utils/acl.h"
+}
+
+/* May this role use that foreign server? */
+inline bool MayUseServer(Oid server, Oid role)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(ForeignServerRelationId, server, role, ACL_USAGE) == ACLCHECK_OK;
+#else
+	return pg_foreign_server_aclcheck(server, role, ACL_USAGE) == ACLCHECK_OK;
+#endif
+}
+
 #endif

@@ -54,7 +54,7 @@ clang_reads() {
 	include=$("$PG_CONFIG" --includedir-server)
 	find src -name '*.cpp' -print0 | xargs -0 -n 4 -P "$(nproc)" "$(clang)" -std=c++20 -fsyntax-only \
 		-Wall -Wextra -Wpedantic -Werror -Wno-gnu-statement-expression -ffp-contract=off -fno-exceptions -fno-rtti -Isrc \
-		-isystem "$include"
+		-isystem "$include" -isystem "$("$PG_CONFIG" --includedir)"
 }
 
 line_limit() {
