@@ -16,6 +16,7 @@ MODULE_big = shardkit
 # --- the algorithms: pure C++20, no server -----------------------------------------------
 
 CORE_OBJS = \
+	src/core/compiled_layout.o \
 	src/core/fingerprint.o \
 	src/core/copy_binary.o \
 	src/core/jump.o \
@@ -27,6 +28,16 @@ CORE_OBJS = \
 	src/core/plan_slots.o \
 	src/core/plan_state.o \
 	src/core/plan_swap.o \
+	src/core/layout.o \
+	src/core/layout_parse.o \
+	src/core/layout_scan.o \
+	src/core/layout_slots.o \
+	src/core/layout_text.o \
+	src/core/logarithm.o \
+	src/core/murmur3.o \
+	src/core/rendezvous.o \
+	src/core/ring.o \
+	src/core/valkey_slot.o \
 
 
 # --- the layer below SQL ------------------------------------------------------------------
@@ -42,6 +53,12 @@ PG_OBJS = \
 	src/pg/remote_link.o \
 	src/pg/remote_options.o \
 	src/pg/remote_query.o \
+	src/pg/digest.o \
+	src/pg/hash64.o \
+	src/pg/layout.o \
+	src/pg/layout_build.o \
+	src/pg/layout_cache.o \
+	src/pg/layout_value.o \
 	src/pg/module.o \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
@@ -62,7 +79,9 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # pg_regress: sql/NAME.sql against expected/NAME.out
 REGRESS = \
+	hash64 \
 	key \
+	layout \
 	fingerprint \
 	placement \
 

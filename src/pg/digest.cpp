@@ -72,8 +72,8 @@ std::uint64_t Blake2b64(std::string_view bytes)
 {
 	uint8 digest[8];
 	if (blake2b(digest, bytes.data(), nullptr, sizeof(digest), bytes.size(), 0) < 0)
-		ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not compute a BLAKE2b digest")));
+		ereport(
+			ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not compute a BLAKE2b digest")));
 	return BigEndian(digest);
 }
 
@@ -104,10 +104,11 @@ Algorithm AlgorithmNamed(std::string_view name)
 {
 	const auto algorithm = FindAlgorithm(name);
 	if (!algorithm)
-		ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("unknown hash algorithm \"%.*s\"", static_cast<int>(name.size()), name.data()),
-				errhint("Use md5, sha1, sha256, blake2b, xxh64, xxh3, murmur3 or fnv1a.")));
+		ereport(
+			ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					   errmsg("unknown hash algorithm \"%.*s\"", static_cast<int>(name.size()),
+						   name.data()),
+					   errhint("Use md5, sha1, sha256, blake2b, xxh64, xxh3, murmur3 or fnv1a.")));
 	return *algorithm;
 }
 

@@ -72,8 +72,7 @@ void DigestSeeds(const Layout &layout, std::span<RingToken> seeds)
 
 Layout NewLayout(const LayoutNeeds &needs)
 {
-	return LayoutOver(
-		needs, MemoryContextAllocHuge(CurrentMemoryContext, LayoutBytes(needs) + 1));
+	return LayoutOver(needs, MemoryContextAllocHuge(CurrentMemoryContext, LayoutBytes(needs) + 1));
 }
 
 bool ReadLayoutSoftly(std::string_view text, Layout &layout, Node *soft_errors)

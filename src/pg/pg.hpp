@@ -40,6 +40,22 @@ extern "C" {
 #endif
 }
 
+/*
+ * From 16 on an input function reports bad input to whoever asked (soft_errors, may be null) and
+ * answers a value; before that every error is hard.
+ */
+#if PG_VERSION_NUM >= 160000
+#define SHARDKIT_SOFT_ERRORS(fcinfo) ((fcinfo)->context)
+#define SHARDKIT_SOFT_ERROR(soft_errors, value, report) ereturn(soft_errors, value, report)
+#else
+#define SHARDKIT_SOFT_ERRORS(fcinfo) nullptr
+#define SHARDKIT_SOFT_ERROR(soft_errors, value, report)                                            \
+	do {                                                                                           \
+		static_cast<void>(soft_errors);                                                            \
+		ereport(ERROR, report);                                                                    \
+	} while (false)
+#endif
+
 /* Declares and registers an SQL function; its body follows as Datum name(PG_FUNCTION_ARGS). */
 #define SHARDKIT_FUNCTION(name)                                                                    \
 	extern "C" PGDLLEXPORT Datum name(PG_FUNCTION_ARGS);                                           \

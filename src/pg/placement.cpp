@@ -1,15 +1,34 @@
+/* From a hash to the shard or node that owns it. */
 #include "core/jump.hpp"
+#include "core/reduce.hpp"
 
+#include "pg/layout_build.hpp"
+#include "pg/layout_cache.hpp"
+#include "pg/layout_value.hpp"
 #include "pg/pg.hpp"
 
 namespace
 {
+
+using shardkit::DecidingArgument;
+
+constexpr DecidingArgument kLayoutArgument[] = {{0, true}};
+constexpr DecidingArgument kRingArguments[] = {{1, true}, {2, false}, {3, true}};
+constexpr DecidingArgument kRendezvousArguments[] = {{1, true}, {2, true}};
 
 void CheckShards(int32 shards)
 {
 	if (shards < 1)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						   errmsg("number of shards must be at least 1, not %d", shards)));
+}
+
+Datum PlaceCall(FunctionCallInfo fcinfo, int hash_argument,
+	std::span<const DecidingArgument> deciding, shardkit::BuildLayout build)
+{
+	const auto &cached = shardkit::CallLayout(fcinfo, deciding, build);
+	const auto hash = static_cast<uint64>(PG_GETARG_INT64(hash_argument));
+	return shardkit::AnswerNode(fcinfo, cached, shardkit::Place(*cached.layout, hash));
 }
 
 } // namespace
@@ -30,4 +49,24 @@ Datum shardkit_jump(PG_FUNCTION_ARGS)
 	const int32 shards = PG_GETARG_INT32(1);
 	CheckShards(shards);
 	PG_RETURN_INT32(shardkit::Jump(hash, shards));
+}
+
+SHARDKIT_FUNCTION(shardkit_ring)
+Datum shardkit_ring(PG_FUNCTION_ARGS)
+{
+	return PlaceCall(fcinfo, 0, kRingArguments, shardkit::BuildRing);
+}
+
+SHARDKIT_FUNCTION(shardkit_rendezvous)
+Datum shardkit_rendezvous(PG_FUNCTION_ARGS)
+{
+	const std::span<const DecidingArgument> deciding = kRendezvousArguments;
+	const auto given = static_cast<std::size_t>(PG_NARGS() - 1);
+	return PlaceCall(fcinfo, 0, deciding.first(given), shardkit::BuildRendezvous);
+}
+
+SHARDKIT_FUNCTION(shardkit_place)
+Datum shardkit_place(PG_FUNCTION_ARGS)
+{
+	return PlaceCall(fcinfo, 1, kLayoutArgument, nullptr);
 }

@@ -1,0 +1,198 @@
+#include "pg/layout_cache.hpp"
+
+#include <cstring>
+
+#include "pg/layout_value.hpp"
+#include "pg/pg.hpp"
+
+extern "C" {
+#include "nodes/primnodes.h"
+#include "utils/memutils.h"
+}
+
+namespace shardkit
+{
+
+namespace
+{
+
+constexpr int kMostDeciding = 3;
+
+/* Bytes of one deciding argument. */
+struct KeyPart {
+	const char *bytes;
+	std::size_t length;
+};
+
+bool IsConstant(FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	if (call == nullptr || !IsA(call, FuncExpr))
+		return false;
+	/* Not a parameter: a loop in PL/pgSQL changes its value under the same expression. */
+	const List *arguments = reinterpret_cast<const FuncExpr *>(call)->args;
+	for (const auto &argument : deciding)
+		if (argument.number >= list_length(arguments) ||
+			!IsA(list_nth(arguments, argument.number), Const))
+			return false;
+	return true;
+}
+
+/* The parts of the key point into the arguments; by-value ones into the call itself. */
+void KeyOf(FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, KeyPart *parts)
+{
+	for (const auto &argument : deciding) {
+		const NullableDatum &value = fcinfo->args[argument.number];
+		if (argument.varlena) {
+			const auto *bytes = PG_DETOAST_DATUM_PACKED(value.value);
+			*parts++ = {VARDATA_ANY(bytes), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(bytes))};
+		} else {
+			*parts++ = {reinterpret_cast<const char *>(&value.value), sizeof(Datum)};
+		}
+	}
+}
+
+std::size_t KeyBytes(std::span<const KeyPart> parts)
+{
+	std::size_t bytes = parts.size() * sizeof(std::size_t);
+	for (const auto &part : parts)
+		bytes += part.length;
+	return bytes;
+}
+
+/* Each part's length, then its bytes: parts cannot run into each other. */
+char *WriteKey(std::span<const KeyPart> parts, MemoryContext context)
+{
+	auto *key = static_cast<char *>(MemoryContextAllocHuge(context, KeyBytes(parts)));
+	char *at = key;
+	for (const auto &part : parts) {
+		std::memcpy(at, &part.length, sizeof(part.length));
+		std::memcpy(at + sizeof(part.length), part.bytes, part.length);
+		at += sizeof(part.length) + part.length;
+	}
+	return key;
+}
+
+bool HasKey(const CachedLayout &entry, std::span<const KeyPart> parts)
+{
+	if (entry.key_bytes != KeyBytes(parts))
+		return false;
+	const char *at = entry.key;
+	for (const auto &part : parts) {
+		if (std::memcmp(at, &part.length, sizeof(part.length)) != 0 ||
+			std::memcmp(at + sizeof(part.length), part.bytes, part.length) != 0)
+			return false;
+		at += sizeof(part.length) + part.length;
+	}
+	return true;
+}
+
+int FindEntry(LayoutCache &cache, std::span<const KeyPart> parts)
+{
+	if (cache.count > 0 && HasKey(cache.entries[cache.last], parts))
+		return cache.last;
+	for (int i = 0; i < cache.count; ++i)
+		if (HasKey(cache.entries[i], parts))
+			return cache.last = i;
+	return -1;
+}
+
+text **NameTexts(const CompiledLayout &layout)
+{
+	auto **names = static_cast<text **>(palloc(static_cast<Size>(layout.nodes) * sizeof(text *)));
+	for (std::int32_t node = 0; node < layout.nodes; ++node) {
+		const std::string_view name = NodeName(layout, node);
+		names[node] = cstring_to_text_with_len(name.data(), static_cast<int>(name.size()));
+	}
+	return names;
+}
+
+/* Fills an entry that nobody sees until all of it stands. */
+CachedLayout MakeEntry(
+	LayoutCache &cache, std::span<const KeyPart> parts, BuildLayout build, FunctionCallInfo fcinfo)
+{
+	CachedLayout entry = {};
+	entry.context =
+		AllocSetContextCreate(CurrentMemoryContext, "shardkit layout", ALLOCSET_SMALL_SIZES);
+	entry.key = WriteKey(parts, entry.context);
+	entry.key_bytes = KeyBytes(parts);
+	if (build == nullptr) {
+		entry.layout = CompileText({parts[0].bytes, parts[0].length}, entry.context);
+	} else {
+		MemoryContext scratch =
+			AllocSetContextCreate(CurrentMemoryContext, "shardkit build", ALLOCSET_DEFAULT_SIZES);
+		MemoryContext outside = MemoryContextSwitchTo(scratch);
+		entry.layout = CompileParsed(build(fcinfo), entry.context);
+		MemoryContextSwitchTo(outside);
+		MemoryContextDelete(scratch);
+	}
+	MemoryContext before = MemoryContextSwitchTo(entry.context);
+	entry.names = NameTexts(*entry.layout);
+	MemoryContextSwitchTo(before);
+	MemoryContextSetParent(entry.context, cache.context);
+	return entry;
+}
+
+const CachedLayout &Keep(LayoutCache &cache, const CachedLayout &entry)
+{
+	int place = cache.count;
+	if (cache.count == LayoutCache::kEntries) {
+		place = cache.oldest;
+		cache.oldest = (cache.oldest + 1) % LayoutCache::kEntries;
+		MemoryContextDelete(cache.entries[place].context);
+	} else {
+		++cache.count;
+	}
+	cache.entries[place] = entry;
+	cache.last = place;
+	return cache.entries[place];
+}
+
+} // namespace
+
+const CachedLayout &FindCallLayout(
+	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build)
+{
+	auto *cache = static_cast<LayoutCache *>(fcinfo->flinfo->fn_extra);
+	if (cache == nullptr) {
+		cache = NewLayoutCache(fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = cache;
+	}
+	KeyPart room[kMostDeciding];
+	KeyOf(fcinfo, deciding, room);
+	const std::span<const KeyPart> parts{room, deciding.size()};
+	const int found = FindEntry(*cache, parts);
+	if (found >= 0)
+		return cache->entries[found];
+	const CachedLayout &kept = Keep(*cache, MakeEntry(*cache, parts, build, fcinfo));
+	cache->constant = IsConstant(fcinfo, deciding);
+	return kept;
+}
+
+Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node)
+{
+	text *name = cached.names[node];
+	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant)
+		return PointerGetDatum(name);
+	const Size size = VARSIZE(name);
+	return PointerGetDatum(std::memcpy(palloc(size), name, size));
+}
+
+LayoutCache *NewLayoutCache(MemoryContext context)
+{
+	auto *cache = static_cast<LayoutCache *>(MemoryContextAllocZero(context, sizeof(LayoutCache)));
+	cache->context = context;
+	return cache;
+}
+
+const CachedLayout &LayoutOf(LayoutCache &cache, Datum layout)
+{
+	const auto *value = PG_DETOAST_DATUM_PACKED(layout);
+	const KeyPart part = {VARDATA_ANY(value), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(value))};
+	const int found = FindEntry(cache, {&part, 1});
+	if (found >= 0)
+		return cache.entries[found];
+	return Keep(cache, MakeEntry(cache, {&part, 1}, nullptr, nullptr));
+}
+
+} // namespace shardkit

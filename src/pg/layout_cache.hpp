@@ -1,0 +1,74 @@
+/* Compiled layouts, kept with the call site that uses them. */
+#ifndef SHARDKIT_PG_LAYOUT_CACHE_HPP
+#define SHARDKIT_PG_LAYOUT_CACHE_HPP
+
+#include <cstddef>
+#include <span>
+
+#include "core/compiled_layout.hpp"
+#include "core/layout.hpp"
+
+#include "pg/pg.hpp"
+
+namespace shardkit
+{
+
+/* A compiled layout with its node names ready to be answered. */
+struct CachedLayout {
+	const CompiledLayout *layout;
+	text **names;
+	MemoryContext context; /* holds all of it */
+	const char *key;       /* the bytes of the arguments that it was made from */
+	std::size_t key_bytes;
+};
+
+/*
+ * What a call site has compiled. Constant arguments are compiled once and never looked at again;
+ * others are compared with those of the last few layouts, so that layouts from a table's column
+ * may alternate from row to row.
+ */
+struct LayoutCache {
+	static constexpr int kEntries = 8;
+	MemoryContext context;
+	CachedLayout entries[kEntries];
+	int count;
+	int oldest;
+	int last;
+	bool constant;
+};
+
+/* An argument that decides about the layout: its number, and whether it is a varlena. */
+struct DecidingArgument {
+	int number;
+	bool varlena;
+};
+
+/* Makes the layout of a call (nullptr: the first deciding argument is one), in the current memory context, from its arguments. */
+using BuildLayout = Layout (*)(FunctionCallInfo fcinfo);
+
+/* The layout of this call, compiled now or earlier. */
+const CachedLayout &FindCallLayout(
+	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build);
+
+inline const CachedLayout &CallLayout(
+	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build)
+{
+	const auto *cache = static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra);
+	if (cache != nullptr && cache->constant)
+		return cache->entries[0];
+	return FindCallLayout(fcinfo, deciding, build);
+}
+
+/*
+ * The name of a node as a result. Names of constant layouts live as long as the expression, so they
+ * are answered as they are; others are copied, since their entry may have to make room.
+ */
+Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node);
+
+/* For callers with a cache of their own (an aggregate's state): an empty one, and a look-up in it. */
+LayoutCache *NewLayoutCache(MemoryContext context);
+const CachedLayout &LayoutOf(LayoutCache &cache, Datum layout);
+
+} // namespace shardkit
+
+#endif
