@@ -19,6 +19,7 @@ CORE_OBJS = \
 	src/core/compiled_layout.o \
 	src/core/fingerprint.o \
 	src/core/copy_binary.o \
+	src/core/deal.o \
 	src/core/jump.o \
 	src/core/plan_forced.o \
 	src/core/plan_improve.o \
@@ -43,6 +44,10 @@ CORE_OBJS = \
 # --- the layer below SQL ------------------------------------------------------------------
 
 PG_OBJS = \
+	src/pg/arguments.o \
+	src/pg/catalog.o \
+	src/pg/guard.o \
+	src/pg/guard_trigger.o \
 	src/pg/key.o \
 	src/pg/key_arguments.o \
 	src/pg/key_convert.o \
@@ -59,6 +64,16 @@ PG_OBJS = \
 	src/pg/layout_build.o \
 	src/pg/layout_cache.o \
 	src/pg/layout_value.o \
+	src/pg/map_cache.o \
+	src/pg/map_change.o \
+	src/pg/map_command.o \
+	src/pg/map_lock.o \
+	src/pg/map_lookup.o \
+	src/pg/map_node.o \
+	src/pg/map_read.o \
+	src/pg/map_rows.o \
+	src/pg/map_slots.o \
+	src/pg/map_table.o \
 	src/pg/module.o \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
@@ -83,6 +98,7 @@ REGRESS = \
 	key \
 	layout \
 	fingerprint \
+	map \
 	placement \
 
 

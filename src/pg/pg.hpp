@@ -13,30 +13,94 @@
 extern "C" {
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/hash.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/catalog.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
 #include "catalog/partition.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
+#include "commands/async.h"
+#include "commands/dbcommands.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
 #include "common/hashfn.h"
+#include "executor/spi.h"
+#include "executor/tuptable.h"
 #include "fmgr.h"
+#include "foreign/foreign.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"
 #include "partitioning/partbounds.h"
 #include "partitioning/partdesc.h"
+#include "storage/lmgr.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "storage/procarray.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/hsearch.h"
 #include "utils/inval.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/partcache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
+#endif
+#if PG_VERSION_NUM < 170000
+#include "storage/sinvaladt.h"
+#endif
+}
+
+/* The process behind a virtual transaction; 0: it has ended, or it is a prepared transaction. */
+inline int ProcessOf(VirtualTransactionId transaction)
+{
+#if PG_VERSION_NUM >= 170000
+	const PGPROC *process = transaction.procNumber == INVALID_PROC_NUMBER
+								? nullptr
+								: ProcNumberGetProc(transaction.procNumber);
+#else
+	const PGPROC *process = BackendIdGetProc(transaction.backendId);
+#endif
+	return process == nullptr ? 0 : process->pid;
+}
+
+inline bool HoldsLockExactly(const LOCKTAG &object, LOCKMODE mode)
+{
+#if PG_VERSION_NUM >= 170000
+	return LockHeldByMe(&object, mode, false);
+#else
+	return LockHeldByMe(&object, mode);
+#endif
+}
+
+inline bool MayCreateInDatabase(Oid user)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_aclcheck(DatabaseRelationId, MyDatabaseId, user, ACL_CREATE) == ACLCHECK_OK;
+#else
+	return pg_database_aclcheck(MyDatabaseId, user, ACL_CREATE) == ACLCHECK_OK;
 #endif
 }
 

@@ -1,0 +1,160 @@
+#include "pg/guard.hpp"
+
+#include <cstring>
+
+#include "pg/key.hpp"
+#include "pg/map_cache.hpp"
+#include "pg/map_read.hpp"
+
+#include "pg/pg.hpp"
+
+using namespace shardkit;
+
+namespace
+{
+
+Oid suspended_for = InvalidOid;
+int suspended_level = 0;
+
+void OnTransactionEnd(XactEvent, void *)
+{
+	suspended_for = InvalidOid;
+}
+
+/* An abort of a block that a trigger ran inside of the mover's statement is none of ours. */
+void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId, void *)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB && GetCurrentTransactionNestLevel() <= suspended_level)
+		suspended_for = InvalidOid;
+}
+
+/* What one statement needs to judge the rows of one table. */
+struct GuardState {
+	const MapEntry *map;
+	int32 node;
+	Key key;
+	KeyHasher *hasher;
+};
+
+void CheckCall(FunctionCallInfo fcinfo)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+						   errmsg("guard must be called as a trigger")));
+	const auto *trigger = reinterpret_cast<TriggerData *>(fcinfo->context);
+	const bool fits =
+		TRIGGER_FIRED_AFTER(trigger->tg_event) && TRIGGER_FIRED_FOR_ROW(trigger->tg_event) &&
+		!TRIGGER_FIRED_BY_DELETE(trigger->tg_event) && trigger->tg_trigger->tgnargs == 3;
+	if (!fits)
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+						   errmsg("guard must be an AFTER ROW trigger for INSERT or UPDATE"),
+						   errhint("shardkit.add_table makes it.")));
+}
+
+/*
+ * The statement holds ROW EXCLUSIVE on the table, which excludes every change of who owns its rows:
+ * what the map says when the first row comes holds to the last.
+ */
+GuardState *Prepare(FunctionCallInfo fcinfo, const TriggerData &trigger)
+{
+	char **arguments = trigger.tg_trigger->tgargs;
+	AcceptInvalidationMessages();
+	const MapEntry &map = GetMap(arguments[0]);
+	auto *state = static_cast<GuardState *>(
+		MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(GuardState)));
+	state->map = &map;
+	state->node = GetNode(map, arguments[1]);
+	state->key = ParseKey(trigger.tg_relation, arguments[2]);
+	state->hasher = MakeKeyHasher(fcinfo->flinfo->fn_mcxt, state->key);
+	fcinfo->flinfo->fn_extra = state;
+	return state;
+}
+
+int32 SlotOfRow(const GuardState &state, TupleTableSlot *row)
+{
+	Datum values[kMaxKeyColumns];
+	bool nulls[kMaxKeyColumns];
+	for (int i = 0; i < state.key.columns; ++i)
+		values[i] = slot_getattr(row, state.key.column[i].number, &nulls[i]);
+	const uint64 hash = HashKey(*state.hasher, values, nulls);
+	return static_cast<int32>(hash % static_cast<uint64>(state.map->slots));
+}
+
+/* Did the slot belong to this node when the transaction took its only snapshot? */
+bool MovedSinceSnapshot(const GuardState &state, int32 slot)
+{
+	if (!IsolationUsesXactSnapshot())
+		return false;
+	const char *owner = ReadOwner(state.map->name, slot, GetTransactionSnapshot());
+	return owner != nullptr && std::strcmp(owner, state.map->nodes[state.node].name) == 0;
+}
+
+[[noreturn]] void Refuse(const GuardState &state, int32 slot)
+{
+	const MapEntry &map = *state.map;
+	const char *node = map.nodes[state.node].name;
+	const char *owner = OwnerName(map, slot);
+	if (MovedSinceSnapshot(state, slot))
+		ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+						   errmsg("could not serialize access: slot %d of map \"%s\" has moved",
+							   slot, map.name),
+						   errdetail("It is owned by node \"%s\" as of epoch " INT64_FORMAT ".",
+							   owner == nullptr ? "" : owner, map.changed_at[slot]),
+						   errhint("Run the transaction again.")));
+	if (owner == nullptr)
+		ereport(
+			ERROR, (errcode(kWrongOwner), errmsg("row belongs to no node yet"),
+					   errdetail("Slot %d of map \"%s\" has no owner at epoch " INT64_FORMAT ".",
+						   slot, map.name, map.epoch),
+					   errhint("Call shardkit.assign_slots or shardkit.deal_slots.")));
+	ereport(ERROR,
+		(errcode(kWrongOwner), errmsg("row belongs to node \"%s\", not to \"%s\"", owner, node),
+			errdetail("Slot %d of map \"%s\" is owned by node \"%s\" as of epoch " INT64_FORMAT ".",
+				slot, map.name, owner, map.changed_at[slot]),
+			errhint("Read the map again and send the row to its owner.")));
+	pg_unreachable();
+}
+
+} // namespace
+
+namespace shardkit
+{
+
+void SuspendGuard(Oid relation)
+{
+	static bool watching = false;
+	if (!watching) {
+		RegisterXactCallback(OnTransactionEnd, nullptr);
+		RegisterSubXactCallback(OnSubtransactionEnd, nullptr);
+	}
+	watching = true;
+	suspended_for = relation;
+	suspended_level = GetCurrentTransactionNestLevel();
+}
+
+void ResumeGuard()
+{
+	suspended_for = InvalidOid;
+}
+
+} // namespace shardkit
+
+SHARDKIT_FUNCTION(shardkit_guard)
+Datum shardkit_guard(PG_FUNCTION_ARGS)
+{
+	auto *state = static_cast<GuardState *>(fcinfo->flinfo->fn_extra);
+	if (state == nullptr)
+		CheckCall(fcinfo);
+	const auto &trigger = *reinterpret_cast<TriggerData *>(fcinfo->context);
+	if (RelationGetRelid(trigger.tg_relation) == suspended_for)
+		return PointerGetDatum(nullptr);
+	if (state == nullptr)
+		state = Prepare(fcinfo, trigger);
+
+	TupleTableSlot *row =
+		TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newslot : trigger.tg_trigslot;
+	const int32 slot = SlotOfRow(*state, row);
+	if (state->map->owners[slot] != state->node)
+		Refuse(*state, slot);
+	return PointerGetDatum(nullptr);
+}

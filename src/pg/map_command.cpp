@@ -1,0 +1,137 @@
+#include "pg/arguments.hpp"
+#include "pg/catalog.hpp"
+#include "pg/guard_trigger.hpp"
+#include "pg/map_change.hpp"
+#include "pg/map_node.hpp"
+#include "pg/map_slots.hpp"
+
+#include "pg/pg.hpp"
+
+using namespace shardkit;
+
+namespace
+{
+
+void CheckSlots(int32 slots)
+{
+	if (slots < 1 || slots > kMaxSlots)
+		ereport(
+			ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					   errmsg("number of slots must be between 1 and %d, not %d", kMaxSlots, slots),
+					   errhint("shardkit.advise_slots shows which numbers stay even.")));
+}
+
+/* A map is made of schemas: whoever may create them may create it. */
+void CheckMayCreateMap()
+{
+	if (!MayCreateInDatabase(GetUserId()))
+		ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to create a map"),
+				errhint("GRANT CREATE ON DATABASE to the role that owns the map.")));
+}
+
+void CheckHash(const char *hash)
+{
+	if (strcmp(hash, "postgres") != 0)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						   errmsg("hash \"%s\" is not supported for a map", hash),
+						   errhint("Use 'postgres', the hash of PostgreSQL's hash partitioning.")));
+}
+
+/* At epoch 0: the entry of the history that follows makes it 1. */
+void InsertMap(const char *name, int32 slots, const char *hash)
+{
+	const char *user = GetUserNameFromId(GetUserId(), false);
+	const uint64 inserted =
+		RunOnCatalog("INSERT INTO shardkit.map"
+					 " (name, slots, hash, epoch, owner, system_identifier, database_oid)"
+					 " VALUES ($1, $2, $3, 0, $4, $5, $6) ON CONFLICT (name) DO NOTHING",
+			{SqlText(name), SqlInt(slots), SqlText(hash), SqlName(user),
+				SqlBigint(static_cast<int64>(GetSystemIdentifier())), SqlOid(MyDatabaseId)});
+	if (inserted == 0)
+		ereport(
+			ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("map \"%s\" already exists", name)));
+	RunOnCatalog("INSERT INTO shardkit.slot_map (map, slot, epoch)"
+				 " SELECT $1, slot, 0 FROM generate_series(0, $2 - 1) AS slot",
+		{SqlText(name), SqlInt(slots)});
+}
+
+void AddNodeNames(StringInfo change, std::span<char *> nodes)
+{
+	appendStringInfoString(change, ", \"nodes\": [");
+	for (size_t i = 0; i < nodes.size(); ++i) {
+		appendStringInfoString(change, i > 0 ? ", " : "");
+		escape_json(change, nodes[i]);
+	}
+	appendStringInfoChar(change, ']');
+}
+
+int64 CreateMap(const char *name, int32 slots, std::span<char *> nodes, const char *hash)
+{
+	InsertMap(name, slots, hash);
+	for (const char *node : nodes)
+		InsertNode(GetMap(name), {.name = node,
+									 .name_text = 0,
+									 .schema = node,
+									 .server = nullptr,
+									 .weight = 1,
+									 .draining = false});
+	const MapEntry &map = GetMap(name);
+	StringInfo change = BeginChange("create_map");
+	AddNumber(change, "slots", slots);
+	AddText(change, "hash", hash);
+	AddNodeNames(change, nodes);
+
+	auto *order = static_cast<int32 *>(palloc(nodes.size() * sizeof(int32) + 1));
+	for (size_t i = 0; i < nodes.size(); ++i)
+		order[i] = GetNode(map, nodes[i]);
+	return ChangeOwners(map, change, DealtOwners(map, {order, nodes.size()}));
+}
+
+} // namespace
+
+SHARDKIT_FUNCTION(shardkit_create_map)
+Datum shardkit_create_map(PG_FUNCTION_ARGS)
+{
+	const char *name = TextArgument(fcinfo, 0, "map");
+	const int32 slots = IntArgument(fcinfo, 1, "slots");
+	const std::span<char *> nodes = TextArrayArgument(fcinfo, 2, "nodes");
+	const char *hash = TextArgument(fcinfo, 3, "hash");
+	CheckName("map", name);
+	CheckSlots(slots);
+	CheckHash(hash);
+	CheckMayCreateMap();
+	SPI_connect();
+	const int64 epoch = CreateMap(name, slots, nodes, hash);
+	SPI_finish();
+	PG_RETURN_INT64(epoch);
+}
+
+/* Tables and rows stay; the guards go, since nothing could tell them who owns a row. */
+SHARDKIT_FUNCTION(shardkit_drop_map)
+Datum shardkit_drop_map(PG_FUNCTION_ARGS)
+{
+	const char *name = TextArgument(fcinfo, 0, "map");
+	SPI_connect();
+	const MapEntry &map = OpenMapForChange(name);
+	CheckNoUnfinishedMove(map, nullptr, nullptr);
+	for (const MapTable &table : map.tables)
+		for (const MapNode &node : map.nodes)
+			DropGuards(table, node);
+	for (const char *table : {"map_log", "move_log", "slot_map", "map_table", "node"})
+		RunOnCatalog(
+			psprintf("DELETE FROM shardkit.%s WHERE map = $1", table), {SqlText(map.name)});
+	RunOnCatalog("DELETE FROM shardkit.map WHERE name = $1", {SqlText(map.name)});
+	SPI_finish();
+	PG_RETURN_VOID();
+}
+
+SHARDKIT_FUNCTION(shardkit_map_changed)
+Datum shardkit_map_changed(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		ereport(ERROR, (errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+						   errmsg("map_changed must be called as a trigger")));
+	CacheInvalidateRelcacheByRelid(FindCatalog().map);
+	return PointerGetDatum(nullptr);
+}
