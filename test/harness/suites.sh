@@ -9,6 +9,7 @@ failed=0
 pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")
 bindir=$(dirname "$(command -v postgres)")
 suite_seconds=${SUITE_SECONDS:-1200}
+echo "server version $(psql -XAtc 'SHOW server_version' | cut -d ' ' -f 1)"
 
 # A suite's output is shown only where something failed; one that ran nothing has failed.
 finish() {
