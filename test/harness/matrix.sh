@@ -5,6 +5,10 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
+if [ "$(id -u)" = 0 ] && ! command -v mmdebstrap >/dev/null; then
+	test/harness/packages.sh --index mmdebstrap >/dev/null
+fi
+
 logs=$(mktemp -d "${TMPDIR:-/tmp}/shardkit-matrix.XXXXXX")
 trap 'rm -rf "$logs"' EXIT
 trap 'exit 130' INT TERM HUP

@@ -2,12 +2,17 @@
 # Installs what is missing to build and test shardkit with the PostgreSQL that PG_CONFIG names,
 # or else with the distribution's. Prints the path of that PostgreSQL's pg_config.
 #
-# usage: packages.sh [--index]        --index: the demo needs the distribution's package index too
+# usage: packages.sh [--index] [PACKAGE ...]     --index: the distribution's package index is needed too
 #
 # What is there already is left alone: where nothing is missing no root and no network is needed.
 set -euo pipefail
 
 pg_config=${PG_CONFIG:-pg_config}
+wants_index=
+if [ "${1:-}" = --index ]; then
+	wants_index=1
+	shift
+fi
 
 have() {
 	command -v "$1" >/dev/null
@@ -93,7 +98,7 @@ if ! have dpkg-query; then
 fi
 
 packages=(make g++ libxxhash-dev libb2-dev perl libipc-run-perl
-	libtap-parser-sourcehandler-pgtap-perl)
+	libtap-parser-sourcehandler-pgtap-perl "$@")
 
 # A PostgreSQL from packages gets its missing ones; one built by hand keeps to itself.
 if ! has_server || [[ "$(readlink -f "$("$pg_config" --bindir)")" == /usr/lib/postgresql/* ]]; then
@@ -108,7 +113,7 @@ if ! has_server || [[ "$(readlink -f "$("$pg_config" --bindir)")" == /usr/lib/po
 fi
 
 install_missing "${packages[@]}"
-if [ "${1:-}" = --index ] && [ -z "$(apt-cache dumpavail | head -n 1)" ]; then
+if [ -n "$wants_index" ] && [ -z "$(apt-cache dumpavail | head -n 1)" ]; then
 	update_lists
 fi
 command -v "$pg_config"

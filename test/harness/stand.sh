@@ -7,7 +7,8 @@
 # temporary folder: PostgreSQL finds its files relative to its binary, so nothing on the machine
 # changes. As root it hands the run over to an unprivileged user, since initdb refuses root.
 # The command sees PATH, PGHOST, PGPORT, PGUSER, PGDATABASE and STAND (the temporary folder), and
-# runs in the copy of the tree. STAND_KEEP=1 keeps the folder.
+# runs in the copy of the tree. STAND_KEEP=1 keeps the folder; STAND_BUILD=copy builds in the copy;
+# STAND_SERVER_WITH='env A=b' or 'valgrind ...' starts every server under that command.
 set -euo pipefail
 
 tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -26,8 +27,8 @@ start_cluster() {
 		log_line_prefix = '%m [%p] %q%a '
 		shared_buffers = '${STAND_SHARED_BUFFERS:-128MB}'
 	CONF
-	env ${STAND_SERVER_ENV:-} pg_ctl --pgdata="$STAND/data" --log="$STAND/server.log" --silent \
-		--wait start || { cat "$STAND/server.log" >&2; return 1; }
+	pg_ctl --pgdata="$STAND/data" --log="$STAND/server.log" --silent --wait start ||
+		{ cat "$STAND/server.log" >&2; return 1; }
 }
 
 stop_cluster() {
@@ -98,12 +99,14 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 copy_tree() {
+	local objects=()
+	[ "${STAND_BUILD:-}" != copy ] || objects=(--exclude=./build --exclude='*.o' --exclude='*.so')
 	mkdir -p "$STAND/tree"
-	tar -C "$tree" --exclude=./.git -cf - . | tar -C "$STAND/tree" --no-same-owner -xf -
+	tar -C "$tree" --exclude=./.git "${objects[@]}" -cf - . | tar -C "$STAND/tree" --no-same-owner -xf -
 }
 
 # Built in the tree, so that the next run has less to do; in the copy where the tree is read-only.
-if [ -w "$tree" ]; then
+if [ -w "$tree" ] && [ "${STAND_BUILD:-}" != copy ]; then
 	work=$tree
 else
 	copy_tree
@@ -127,6 +130,12 @@ done
 cp -aL "$sharedir/." "$STAND/server$sharedir/"
 (cd "$pkglibdir" && tar --dereference --exclude=./bitcode --exclude=./pgxs -cf - .) |
 	tar -C "$STAND/server$pkglibdir" --no-same-owner -xf -
+if [ -n "${STAND_SERVER_WITH:-}" ]; then
+	postgres=$STAND/server$bindir/postgres
+	mv "$postgres" "$postgres.bin"
+	printf '#!/bin/sh\nexec %s "%s.bin" "$@"\n' "${STAND_SERVER_WITH//%STAND/$STAND}" "$postgres" > "$postgres"
+	chmod 755 "$postgres"
+fi
 in_tree install DESTDIR="$STAND/server" >/dev/null
 [ "$work" != "$tree" ] || copy_tree
 
