@@ -41,7 +41,10 @@ pg_cryptohash_ctx *ContextOf(int which)
 		digest_owner = ResourceOwnerCreate(nullptr, "shardkit digests");
 	ResourceOwner before = CurrentResourceOwner;
 	CurrentResourceOwner = digest_owner; /* after an error the abort sets it anew */
+	/* A server without OpenSSL allocates a context where we happen to stand. */
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
 	contexts[which] = pg_cryptohash_create(kTypes[which]);
+	MemoryContextSwitchTo(caller);
 	CurrentResourceOwner = before;
 	if (contexts[which] == nullptr)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));

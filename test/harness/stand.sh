@@ -139,6 +139,18 @@ fi
 in_tree install DESTDIR="$STAND/server" >/dev/null
 [ "$work" != "$tree" ] || copy_tree
 
+# pgTAP is SQL alone: a server built by hand borrows the distribution's, unpacked, not installed.
+if [ ! -f "$STAND/server$sharedir/extension/pgtap.control" ] && command -v apt-get >/dev/null; then
+	mkdir "$STAND/pgtap"
+	package=$(apt-cache search --names-only '^postgresql-[0-9]+-pgtap$' | cut -d ' ' -f 1 | tail -n 1)
+	if (cd "$STAND/pgtap" && apt-get -qq download "$package" && dpkg-deb -x ./*.deb .) >/dev/null 2>&1; then
+		find "$STAND/pgtap" -path '*/extension/*' -type f \
+			-exec cp -t "$STAND/server$sharedir/extension" {} +
+	else
+		echo "shardkit: this server has no pgTAP: the suite pgtap will fail" >&2
+	fi
+fi
+
 for variable in "${!PG@}"; do
 	case $variable in PG_CONFIG | PGTAP*) ;; *) unset "$variable" ;; esac
 done
