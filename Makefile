@@ -16,6 +16,7 @@ MODULE_big = shardkit
 # --- the algorithms: pure C++20, no server -----------------------------------------------
 
 CORE_OBJS = \
+	src/core/advise_slots.o \
 	src/core/compiled_layout.o \
 	src/core/fingerprint.o \
 	src/core/copy_binary.o \
@@ -30,14 +31,17 @@ CORE_OBJS = \
 	src/core/plan_state.o \
 	src/core/plan_swap.o \
 	src/core/layout.o \
+	src/core/layout_change.o \
 	src/core/layout_parse.o \
 	src/core/layout_scan.o \
+	src/core/layout_share.o \
 	src/core/layout_slots.o \
 	src/core/layout_text.o \
 	src/core/logarithm.o \
 	src/core/murmur3.o \
 	src/core/rendezvous.o \
 	src/core/ring.o \
+	src/core/ring_spread.o \
 	src/core/valkey_slot.o \
 
 
@@ -58,11 +62,13 @@ PG_OBJS = \
 	src/pg/remote_link.o \
 	src/pg/remote_options.o \
 	src/pg/remote_query.o \
+	src/pg/advise_slots.o \
 	src/pg/digest.o \
 	src/pg/hash64.o \
 	src/pg/layout.o \
 	src/pg/layout_build.o \
 	src/pg/layout_cache.o \
+	src/pg/layout_change.o \
 	src/pg/layout_value.o \
 	src/pg/map_cache.o \
 	src/pg/map_change.o \
@@ -78,6 +84,7 @@ PG_OBJS = \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
 	src/pg/placement.o \
+	src/pg/ring_spread.o \
 	src/pg/row_hash.o \
 
 
@@ -96,7 +103,9 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 REGRESS = \
 	hash64 \
 	key \
+	evenness \
 	layout \
+	layout_change \
 	fingerprint \
 	map \
 	placement \

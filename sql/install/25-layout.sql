@@ -91,3 +91,28 @@ CREATE FUNCTION place(layout, hash bigint) RETURNS text
 COMMENT ON FUNCTION place(layout, bigint) IS
 'name of the node that owns a hash under a layout';
 
+CREATE FUNCTION layout_nodes(layout, OUT node text, OUT weight float8, OUT share float8) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'shardkit_layout_nodes' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION layout_nodes(layout) IS
+'nodes of a layout with their weights and the part of the hash space that each owns, 0 to 1';
+
+CREATE FUNCTION layout_add(layout, node text, weight float8 DEFAULT 1) RETURNS layout
+	AS 'MODULE_PATHNAME', 'shardkit_layout_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION layout_add(layout, text, float8) IS
+'a layout with one node more, by its strategy''s own rule: slots hands over the fewest whole slots, ring adds tokens, jump and modulo append, ranges redraws evenly';
+
+CREATE FUNCTION layout_split(layout, node text, new_node text) RETURNS layout
+	AS 'MODULE_PATHNAME', 'shardkit_layout_split' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION layout_split(layout, text, text) IS
+'a layout of slots or ranges in which half of one node''s part belongs to a new node';
+
+CREATE FUNCTION layout_remove(layout, node text) RETURNS layout
+	AS 'MODULE_PATHNAME', 'shardkit_layout_remove' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION layout_remove(layout, text) IS
+'a layout without a node; of jump and modulo only the last one can go';
+
+CREATE FUNCTION layout_churn(old_layout layout, new_layout layout) RETURNS float8
+	AS 'MODULE_PATHNAME', 'shardkit_layout_churn' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION layout_churn(layout, layout) IS
+'fraction of the hash space, 0 to 1, whose owner has another name in the new layout; nodes are the same when their names are';
+
