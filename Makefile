@@ -56,6 +56,7 @@ PG_OBJS = \
 	src/pg/key_arguments.o \
 	src/pg/key_convert.o \
 	src/pg/key_hash.o \
+	src/pg/ask_server.o \
 	src/pg/binary_form.o \
 	src/pg/fingerprint.o \
 	src/pg/copy_stream.o \
@@ -85,6 +86,7 @@ PG_OBJS = \
 	src/pg/partition_route.o \
 	src/pg/placement.o \
 	src/pg/ring_spread.o \
+	src/pg/plan.o \
 	src/pg/row_hash.o \
 
 

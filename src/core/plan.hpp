@@ -39,7 +39,7 @@ std::size_t PlanScratch(std::size_t slots, std::size_t nodes) noexcept;
 
 /*
  * By slots: the fewest moves after which every node holds its weighted share of the slots, rounded
- * up or down. Where rounding leaves a choice, the extra slot stays with a node that has it already.
+ * by the largest remainder; of equal remainders, whoever has the slot already keeps it.
  * The moves, the most useful first, go to moves (one element a slot); the answer is their number.
  */
 std::size_t PlanBySlots(std::span<const PlanNode> nodes, std::span<const PlanSlot> slots,
@@ -88,20 +88,22 @@ struct LoadPlan {
 	std::int32_t partner; /* the other node, while swapping */
 	PlanSwap swap;        /* the best so far with a partner */
 	std::int32_t rounds;
+	std::int32_t eagerness; /* see plan_best.hpp */
 	bool changed;
 };
 
 /* Begins a plan in memory of PlanScratch bytes that stays with it. */
 LoadPlan StartLoadPlan(std::span<const PlanNode> nodes, std::span<const PlanSlot> slots,
 	std::span<const PlanRange> ranges, std::span<const std::int32_t> hosts,
-	std::span<std::byte> memory) noexcept;
+	std::span<std::byte> memory, std::int32_t eagerness) noexcept;
 
 /* One bounded step; false when the plan is complete. */
 bool StepLoadPlan(LoadPlan &plan) noexcept;
 
-/* The moves of a complete plan, the most useful first; scratch of PlanScratch bytes. */
-std::size_t LoadPlanMoves(
-	const LoadPlan &plan, std::span<std::byte> scratch, std::span<PlanMove> moves) noexcept;
+/* The moves that lead to these owners, the most useful first. */
+std::size_t OrderMoves(std::span<const PlanSlot> slots, std::span<const PlanRange> ranges,
+	std::span<const std::int32_t> owner, std::span<std::byte> scratch,
+	std::span<PlanMove> moves) noexcept;
 
 } // namespace shardkit
 

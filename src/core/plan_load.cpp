@@ -28,16 +28,36 @@ struct Choice {
 	std::int64_t gain = 0;
 	std::int64_t load = 1;
 	std::int64_t spare = 0; /* what the other side could still give or take */
+	bool settles = false;   /* sets its node right with one slot, for little more than its worth */
 };
 
 /* The most gain for its weight, then the most gain, then the roomiest partner. */
 bool IsBetter(const Choice &one, const Choice &other)
 {
+	if (one.settles != other.settles)
+		return one.settles;
 	const double one_worth = static_cast<double>(one.gain) / static_cast<double>(one.load);
 	const double other_worth = static_cast<double>(other.gain) / static_cast<double>(other.load);
 	if (one_worth != other_worth)
 		return one_worth > other_worth;
 	return one.gain != other.gain ? one.gain > other.gain : one.spare > other.spare;
+}
+
+std::int64_t Over(const LoadPlan &plan, std::int32_t node)
+{
+	return plan.loads[Index(node)] - plan.ranges[Index(node)].highest;
+}
+
+std::int64_t Under(const LoadPlan &plan, std::int32_t node)
+{
+	return plan.ranges[Index(node)].lowest - plan.loads[Index(node)];
+}
+
+bool IsSettledBy(const LoadPlan &plan, std::int32_t node, std::int64_t change)
+{
+	const PlanRange &range = plan.ranges[Index(node)];
+	const std::int64_t load = plan.loads[Index(node)];
+	return Violation(range, load) > 0 && Violation(range, load + change) == 0;
 }
 
 /* Keeps the slot at this place if giving it beats the best so far. */
@@ -49,56 +69,51 @@ void Consider(const LoadPlan &plan, std::int32_t from, std::int32_t to, std::int
 	const std::int64_t load = LoadAt(plan, place);
 	const std::int64_t gain = Gain(plan, from, to, load);
 	if (load > 0 && gain > 0) {
-		const Choice choice{place, to, gain, load, spare};
+		const bool settles = plan.eagerness > 0 && gain * 100 >= load * plan.eagerness &&
+							 (IsSettledBy(plan, from, -load) || IsSettledBy(plan, to, load));
+		const Choice choice{place, to, gain, load, spare, settles};
 		if (IsBetter(choice, best))
 			best = choice;
 	}
 }
 
-/* What a pair of nodes could pass on: helps both sides, helps the first, harms the other not. */
-struct Limits {
-	std::int64_t both;
-	std::int64_t wanted;
-	std::int64_t room;
-};
-
-/* The slots of from that could best go to to. */
-void ConsiderPair(
-	LoadPlan &plan, std::int32_t from, std::int32_t to, const Limits &limits, Choice &best)
+/* The slots of from that could best go to to: what helps both, what settles one, what fits. */
+void ConsiderPair(LoadPlan &plan, std::int32_t from, std::int32_t to, Choice &best)
 {
+	const std::int64_t over = Over(plan, from);
+	const std::int64_t under = Under(plan, to);
+	const std::int64_t wanted = over > 0 ? over : under;
+	const std::int64_t room = over > 0 ? -Over(plan, to) : -Under(plan, from);
 	const auto consider = [&](std::int32_t place) {
-		Consider(plan, from, to, place, limits.room, best);
+		Consider(plan, from, to, place, room, best);
 	};
-	if (limits.both > 0)
-		consider(LargestUpTo(plan, from, std::min(limits.wanted, limits.both)));
-	consider(LargestUpTo(plan, from, std::min(limits.wanted, limits.room)));
-	consider(SmallestFrom(plan, from, limits.wanted));
-	if (limits.room < limits.wanted)
-		consider(LargestUpTo(plan, from, limits.wanted));
+	if (over > 0 && under > 0)
+		consider(LargestUpTo(plan, from, std::min(over, under)));
+	if (over > 0)
+		consider(SmallestFrom(plan, from, over));
+	if (under > 0)
+		consider(SmallestFrom(plan, from, under));
+	consider(LargestUpTo(plan, from, std::min(wanted, room)));
+	if (room < wanted)
+		consider(LargestUpTo(plan, from, wanted));
 }
 
 /* The best single move from (or to) the node that is out of its range. */
 Choice BestMove(LoadPlan &plan, std::int32_t node)
 {
-	const auto over = [&](std::int32_t one) {
-		return plan.loads[Index(one)] - plan.ranges[Index(one)].highest;
-	};
-	const auto under = [&](std::int32_t one) {
-		return plan.ranges[Index(one)].lowest - plan.loads[Index(one)];
-	};
-	const bool gives = over(node) > 0;
+	const bool gives = Over(plan, node) > 0;
 	const auto consider = [&](std::int32_t other, Choice &best) {
 		if (gives)
-			ConsiderPair(plan, node, other, {under(other), over(node), -over(other)}, best);
+			ConsiderPair(plan, node, other, best);
 		else
-			ConsiderPair(plan, other, node, {over(other), under(node), -under(other)}, best);
+			ConsiderPair(plan, other, node, best);
 	};
 
 	/* A move that helps both sides with all its weight cannot be beaten: ask the neediest first. */
 	std::int32_t neediest = kNone;
 	std::int64_t most = 0;
 	for (std::int32_t other = 0; Index(other) < plan.nodes.size(); ++other) {
-		const std::int64_t need = gives ? under(other) : over(other);
+		const std::int64_t need = gives ? Under(plan, other) : Over(plan, other);
 		if (need > most && !plan.nodes[Index(other)].draining) {
 			most = need;
 			neediest = other;
@@ -107,7 +122,7 @@ Choice BestMove(LoadPlan &plan, std::int32_t node)
 	Choice best;
 	if (neediest != kNone)
 		consider(neediest, best);
-	if (best.gain == 2 * best.load)
+	if (best.gain == 2 * best.load && (plan.eagerness == 0 || best.settles))
 		return best;
 	for (std::int32_t other = 0; Index(other) < plan.nodes.size(); ++other)
 		if (other != node && !plan.nodes[Index(other)].draining)
@@ -168,14 +183,14 @@ void StepAgain(LoadPlan &plan)
 
 LoadPlan StartLoadPlan(std::span<const PlanNode> nodes, std::span<const PlanSlot> slots,
 	std::span<const PlanRange> ranges, std::span<const std::int32_t> hosts,
-	std::span<std::byte> memory) noexcept
+	std::span<std::byte> memory, std::int32_t eagerness) noexcept
 {
 	PlanBlock block{memory};
 	LoadPlan plan{nodes, slots, ranges, hosts, block.Take<std::int64_t>(nodes.size()),
 		block.Take<std::int32_t>(nodes.size()), block.Take<std::int32_t>(slots.size()),
 		block.Take<std::int32_t>(nodes.size() + 1), block.Take<std::int32_t>(slots.size()),
 		block.Take<std::int32_t>(slots.size() + 2), block.Take<std::int32_t>(slots.size() + 2),
-		block.Take<bool>(nodes.size()), Phase::Host, 0, 0, {}, 0, false};
+		block.Take<bool>(nodes.size()), Phase::Host, 0, 0, {}, 0, eagerness, false};
 	for (std::size_t slot = 0; slot < slots.size(); ++slot) {
 		plan.owner[slot] = slots[slot].node;
 		if (slots[slot].node < 0)

@@ -23,25 +23,27 @@ bool IsLessUseful(const Waiting &one, const Waiting &other)
 
 } // namespace
 
-std::size_t LoadPlanMoves(
-	const LoadPlan &plan, std::span<std::byte> scratch, std::span<PlanMove> moves) noexcept
+std::size_t OrderMoves(std::span<const PlanSlot> slots, std::span<const PlanRange> ranges,
+	std::span<const std::int32_t> owner, std::span<std::byte> scratch,
+	std::span<PlanMove> moves) noexcept
 {
 	PlanBlock block{scratch};
-	LoadPlan replay = plan;
-	replay.loads = block.Take<std::int64_t>(plan.nodes.size());
-	const auto unordered = block.Take<PlanMove>(plan.slots.size());
-	const auto heap = block.Take<Waiting>(plan.slots.size());
+	LoadPlan replay{};
+	replay.ranges = ranges;
+	replay.loads = block.Take<std::int64_t>(ranges.size());
+	const auto unordered = block.Take<PlanMove>(slots.size());
+	const auto heap = block.Take<Waiting>(slots.size());
 	std::size_t count = 0;
-	for (std::size_t slot = 0; slot < plan.slots.size(); ++slot) {
-		const std::int32_t home = plan.slots[slot].node;
+	for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+		const std::int32_t home = slots[slot].node;
 		if (home < 0)
 			continue;
-		replay.loads[Index(home)] += plan.slots[slot].load;
-		if (plan.owner[slot] != home)
-			unordered[count++] = {static_cast<std::int32_t>(slot), home, plan.owner[slot]};
+		replay.loads[Index(home)] += slots[slot].load;
+		if (owner[slot] != home)
+			unordered[count++] = {static_cast<std::int32_t>(slot), home, owner[slot]};
 	}
 	const auto gain = [&](const PlanMove &move) {
-		return Gain(replay, move.from, move.to, plan.slots[Index(move.slot)].load);
+		return Gain(replay, move.from, move.to, slots[Index(move.slot)].load);
 	};
 	for (std::size_t move = 0; move < count; ++move)
 		heap[move] = {gain(unordered[move]), static_cast<std::int32_t>(move), 0};
@@ -61,8 +63,8 @@ std::size_t LoadPlanMoves(
 			std::push_heap(begin, end, IsLessUseful);
 			continue;
 		}
-		replay.loads[Index(move.from)] -= plan.slots[Index(move.slot)].load;
-		replay.loads[Index(move.to)] += plan.slots[Index(move.slot)].load;
+		replay.loads[Index(move.from)] -= slots[Index(move.slot)].load;
+		replay.loads[Index(move.to)] += slots[Index(move.slot)].load;
 		moves[done++] = move;
 		--end;
 	}

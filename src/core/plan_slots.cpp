@@ -25,16 +25,12 @@ double Quota(double total, double weight, double weights)
 	return std::fabs(quota - whole) < 1e-9 * std::max(1.0, whole) ? whole : quota;
 }
 
-/* Who rounds up: has a fraction at all, then has the slot already, then the largest fraction. */
+/* Who rounds up: the largest fraction, then who has the slot already. */
 bool RoundsUpBefore(const Share &one, const Share &other)
 {
-	if ((one.rest > 0) != (other.rest > 0))
-		return one.rest > 0;
-	if (one.has_more != other.has_more)
-		return one.has_more;
 	if (one.rest != other.rest)
 		return one.rest > other.rest;
-	return one.node < other.node;
+	return one.has_more != other.has_more ? one.has_more : one.node < other.node;
 }
 
 /* Every node's slots minus its target, from its slots. */

@@ -38,6 +38,7 @@ extern "C" {
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_coerce.h"

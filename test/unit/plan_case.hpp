@@ -2,7 +2,7 @@
 #ifndef SHARDKIT_TEST_UNIT_PLAN_CASE_HPP
 #define SHARDKIT_TEST_UNIT_PLAN_CASE_HPP
 
-#include "core/plan.hpp"
+#include "core/plan_best.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -33,15 +33,14 @@ struct Case {
 	std::vector<PlanMove> ByLoad(double tolerance)
 	{
 		auto scratch = Scratch();
-		auto memory = Scratch();
+		std::vector<std::byte> memory(BestPlanScratch(slots.size(), nodes.size()));
 		ranges.resize(nodes.size());
 		std::vector<std::int32_t> hosts(slots.size());
 		PlanRanges(nodes, slots, tolerance, scratch, ranges, hosts);
-		LoadPlan plan = StartLoadPlan(nodes, slots, ranges, hosts, memory);
-		while (StepLoadPlan(plan))
-			;
+		std::vector<std::int32_t> owner(slots.size());
+		BestLoadPlan(nodes, slots, ranges, hosts, memory, owner, [] {});
 		std::vector<PlanMove> moves(slots.size());
-		moves.resize(LoadPlanMoves(plan, scratch, moves));
+		moves.resize(OrderMoves(slots, ranges, owner, scratch, moves));
 		return moves;
 	}
 

@@ -28,7 +28,7 @@ bool WeightsAreKept()
 	if (!subject.Apply(subject.BySlots()))
 		return false;
 	const auto counts = subject.Counts();
-	return counts[0] == 256 && counts[1] == 255 && counts[2] == 510;
+	return counts[0] == 255 && counts[1] == 255 && counts[2] == 511;
 }
 
 /* What the definition of the fewest moves says, case by case. */
