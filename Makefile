@@ -172,7 +172,7 @@ $(DATA_built): $(SQL_SECTIONS)
 
 # --- checks that need no server -----------------------------------------------------------
 
-.PHONY: unitcheck symcheck demo test matrix sanitize coverage soak tidy
+.PHONY: unitcheck symcheck demo test hunt matrix sanitize coverage soak tidy
 
 # Core is compiled here without the server's include path: it cannot reach for the server.
 build/unit/%_test: $(srcdir)/test/unit/%_test.cpp $(srcdir)/test/unit/check.hpp $(CORE_OBJS:%.o=build/%.o)
@@ -207,6 +207,10 @@ test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh test/harness/suites.sh
 
 # --- longer campaigns ---------------------------------------------------------------------
+
+# Every function of the extension with what it does not expect, for HUNT_SECONDS.
+hunt:
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh perl test/hunt/hunt.pl
 
 matrix sanitize coverage soak tidy:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/$@.sh

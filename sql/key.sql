@@ -67,5 +67,8 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- the OID of nothing is an error like any other
+SELECT shardkit.partition_of(0::oid::regclass, 1);
+SELECT shardkit.partition_hash_for(0::oid::regclass, 1);
 DROP TABLE orders, by_float, by_numeric, sub, colors;
 DROP EXTENSION shardkit;

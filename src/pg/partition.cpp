@@ -92,7 +92,7 @@ Relation OpenPartitioned(Oid parent)
 void FillParent(FunctionCallInfo fcinfo, Oid parent, ParentState &state)
 {
 	MemoryContextReset(state.context);
-	state.parent = InvalidOid;
+	state.top = nullptr; /* until all is well */
 	state.changes = relation_changes;
 	Relation relation = OpenPartitioned(parent);
 	const PartitionKey key = RelationGetPartitionKey(relation);
@@ -120,7 +120,7 @@ ParentState &StateOfParent(FunctionCallInfo fcinfo, Oid parent)
 			fcinfo->flinfo->fn_mcxt, "shardkit partitions", ALLOCSET_SMALL_SIZES);
 		fcinfo->flinfo->fn_extra = state;
 	}
-	if (state->parent != parent || state->changes != relation_changes)
+	if (state->top == nullptr || state->parent != parent || state->changes != relation_changes)
 		FillParent(fcinfo, parent, *state);
 	return *state;
 }

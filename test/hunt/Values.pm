@@ -33,7 +33,7 @@ sub pick { return $_[int rand @_] }
 sub quoted { my $text = shift; $text =~ s/'/''/g unless $text =~ /''/; return "'$text'" }
 
 sub random_text {
-	return join '', map { pick(qw/a b 1 , ; * ( ) [ ] " . - { } = /, ' ', "\x{e9}") } 1 .. rand 20;
+	return join '', map { pick((split //, 'ab1,;*()[]".-{}= '), "\x{e9}") } 1 .. rand 20;
 }
 
 # A valid or near-valid layout with one character gone, doubled or changed.
