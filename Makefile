@@ -74,6 +74,9 @@ PG_OBJS = \
 	src/pg/map_cache.o \
 	src/pg/map_change.o \
 	src/pg/map_command.o \
+	src/pg/map_document.o \
+	src/pg/map_insert.o \
+	src/pg/map_key.o \
 	src/pg/map_lock.o \
 	src/pg/map_lookup.o \
 	src/pg/map_node.o \
@@ -87,6 +90,7 @@ PG_OBJS = \
 	src/pg/placement.o \
 	src/pg/ring_spread.o \
 	src/pg/plan.o \
+	src/pg/require.o \
 	src/pg/row_hash.o \
 
 
@@ -109,7 +113,9 @@ REGRESS = \
 	layout \
 	layout_change \
 	fingerprint \
+	guard \
 	map \
+	map_errors \
 	placement \
 
 

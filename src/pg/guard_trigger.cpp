@@ -47,6 +47,25 @@ char *WhenKeyChanges(Oid relation, const Key &key)
 	return when.data;
 }
 
+/* condition is about pg_trigger AS t. */
+void DropGuardsWhere(const char *condition, std::initializer_list<SqlValue> values)
+{
+	const uint64 found = RunAsCaller(
+		psprintf("SELECT t.tgname, t.tgrelid FROM pg_trigger AS t"
+				 " WHERE t.tgfoid = 'shardkit.guard()'::regprocedure AND t.tgparentid = 0 AND %s",
+			condition),
+		values);
+	const SPITupleTable *rows = SPI_tuptable;
+	for (uint64 row = 0; row < found; ++row) {
+		bool null = false;
+		const HeapTuple tuple = rows->vals[row];
+		const char *trigger = SPI_getvalue(tuple, rows->tupdesc, 1);
+		const Oid relation = DatumGetObjectId(SPI_getbinval(tuple, rows->tupdesc, 2, &null));
+		RunAsCaller(psprintf(
+			"DROP TRIGGER IF EXISTS %s ON %s", quote_identifier(trigger), QualifiedName(relation)));
+	}
+}
+
 void CreateGuard(
 	Oid relation, const char *trigger, const char *event, const char *when, const char *arguments)
 {
@@ -74,10 +93,19 @@ void CreateGuards(const MapEntry &map, const MapTable &table, const MapNode &nod
 void DropGuards(const MapTable &table, const MapNode &node)
 {
 	const Oid relation = NodeTableOid(table, node);
-	if (!OidIsValid(relation))
-		return;
-	for (const char *trigger : {kInsertTrigger, kUpdateTrigger})
-		RunAsCaller(psprintf("DROP TRIGGER IF EXISTS %s ON %s", trigger, QualifiedName(relation)));
+	if (OidIsValid(relation))
+		DropGuardsWhere("t.tgrelid = $1", {SqlOid(relation)});
+}
+
+void DropAllGuards(const MapEntry &map, const char *node)
+{
+	/* Arguments lie one behind the other, each with a zero byte at its end. */
+	const SqlValue map_bytes = SqlText(map.name);
+	const SqlValue node_bytes = SqlText(node);
+	DropGuardsWhere("position(convert_to($1, getdatabaseencoding()) || '\\x00'::bytea"
+					" || coalesce(convert_to($2, getdatabaseencoding()) || '\\x00'::bytea, '')"
+					" IN t.tgargs) = 1",
+		{map_bytes, node_bytes});
 }
 
 } // namespace shardkit

@@ -16,6 +16,12 @@ void CreateGuards(const MapEntry &map, const MapTable &table, const MapNode &nod
 /* Takes them off the node's table, if it is there. */
 void DropGuards(const MapTable &table, const MapNode &node);
 
+/*
+ * Takes every guard of the map (nullptr) or of one node off, wherever its table is by now: one in a
+ * renamed schema would refuse all rows for ever.
+ */
+void DropAllGuards(const MapEntry &map, const char *node);
+
 } // namespace shardkit
 
 #endif

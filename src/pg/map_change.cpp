@@ -62,9 +62,11 @@ void Notify(const MapEntry &map, int64 epoch)
 
 } // namespace
 
-void CheckMapOwner(const MapEntry &map)
+void CheckMapOwner(const MapEntry &map, bool orphan_ok)
 {
 	const Oid owner = get_role_oid(map.owner, true);
+	if (!OidIsValid(owner) && orphan_ok && superuser())
+		return;
 	if (!OidIsValid(owner))
 		ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -105,12 +107,12 @@ void CheckNoUnfinishedMove(const MapEntry &map, const char *node, const char *re
 					   errhint("CALL shardkit.resume_moves to finish or undo it.")));
 }
 
-const MapEntry &OpenMapForChange(const char *name)
+const MapEntry &OpenMapForChange(const char *name, bool orphan_ok)
 {
 	/* Under the lock the map may turn out to be another one of that name. */
 	for (;;) {
 		const int32 id = GetMap(name).id;
-		CheckMapOwner(GetMap(name));
+		CheckMapOwner(GetMap(name), orphan_ok);
 		const LOCKTAG object = MapObject(id);
 		if (!TryLockFor(object, ExclusiveLock, kMapLockMilliseconds))
 			ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
@@ -118,7 +120,7 @@ const MapEntry &OpenMapForChange(const char *name)
 								   DescribeHolders(object, ExclusiveLock)),
 							   errhint("Try again when it is done.")));
 		const MapEntry &map = GetMap(name);
-		CheckMapOwner(map);
+		CheckMapOwner(map, orphan_ok);
 		if (map.id == id)
 			return map;
 	}

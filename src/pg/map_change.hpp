@@ -7,8 +7,11 @@
 namespace shardkit
 {
 
-/* An error unless the current user belongs to the map's owner. */
-void CheckMapOwner(const MapEntry &map);
+/*
+ * An error unless the current user belongs to the map's owner. orphan_ok: a superuser may have a map
+ * whose owner does not exist.
+ */
+void CheckMapOwner(const MapEntry &map, bool orphan_ok = false);
 
 /* An error on a restored copy of the database, until adopt_map. */
 void CheckMapIsAtHome(const MapEntry &map);
@@ -21,7 +24,7 @@ void CheckNoUnfinishedMove(const MapEntry &map, const char *node, const char *re
  * kMapLockMilliseconds, and reads the newest version. SPI must be connected.
  */
 constexpr int kMapLockMilliseconds = 2000;
-const MapEntry &OpenMapForChange(const char *name);
+const MapEntry &OpenMapForChange(const char *name, bool orphan_ok = false);
 
 /* The beginning of an entry of the history: {"command": ...; the functions below add to it. */
 StringInfo BeginChange(const char *command);

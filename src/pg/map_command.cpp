@@ -2,6 +2,7 @@
 #include "pg/catalog.hpp"
 #include "pg/guard_trigger.hpp"
 #include "pg/map_change.hpp"
+#include "pg/map_insert.hpp"
 #include "pg/map_node.hpp"
 #include "pg/map_slots.hpp"
 
@@ -11,50 +12,6 @@ using namespace shardkit;
 
 namespace
 {
-
-void CheckSlots(int32 slots)
-{
-	if (slots < 1 || slots > kMaxSlots)
-		ereport(
-			ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					   errmsg("number of slots must be between 1 and %d, not %d", kMaxSlots, slots),
-					   errhint("shardkit.advise_slots shows which numbers stay even.")));
-}
-
-/* A map is made of schemas: whoever may create them may create it. */
-void CheckMayCreateMap()
-{
-	if (!MayCreateInDatabase(GetUserId()))
-		ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied to create a map"),
-				errhint("GRANT CREATE ON DATABASE to the role that owns the map.")));
-}
-
-void CheckHash(const char *hash)
-{
-	if (strcmp(hash, "postgres") != 0)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						   errmsg("hash \"%s\" is not supported for a map", hash),
-						   errhint("Use 'postgres', the hash of PostgreSQL's hash partitioning.")));
-}
-
-/* At epoch 0: the entry of the history that follows makes it 1. */
-void InsertMap(const char *name, int32 slots, const char *hash)
-{
-	const char *user = GetUserNameFromId(GetUserId(), false);
-	const uint64 inserted =
-		RunOnCatalog("INSERT INTO shardkit.map"
-					 " (name, slots, hash, epoch, owner, system_identifier, database_oid)"
-					 " VALUES ($1, $2, $3, 0, $4, $5, $6) ON CONFLICT (name) DO NOTHING",
-			{SqlText(name), SqlInt(slots), SqlText(hash), SqlName(user),
-				SqlBigint(static_cast<int64>(GetSystemIdentifier())), SqlOid(MyDatabaseId)});
-	if (inserted == 0)
-		ereport(
-			ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("map \"%s\" already exists", name)));
-	RunOnCatalog("INSERT INTO shardkit.slot_map (map, slot, epoch)"
-				 " SELECT $1, slot, 0 FROM generate_series(0, $2 - 1) AS slot",
-		{SqlText(name), SqlInt(slots)});
-}
 
 void AddNodeNames(StringInfo change, std::span<char *> nodes)
 {
@@ -68,7 +25,7 @@ void AddNodeNames(StringInfo change, std::span<char *> nodes)
 
 int64 CreateMap(const char *name, int32 slots, std::span<char *> nodes, const char *hash)
 {
-	InsertMap(name, slots, hash);
+	InsertMap(name, slots, hash, 0);
 	for (const char *node : nodes)
 		InsertNode(GetMap(name), {.name = node,
 									 .name_text = 0,
@@ -97,10 +54,6 @@ Datum shardkit_create_map(PG_FUNCTION_ARGS)
 	const int32 slots = IntArgument(fcinfo, 1, "slots");
 	const std::span<char *> nodes = TextArrayArgument(fcinfo, 2, "nodes");
 	const char *hash = TextArgument(fcinfo, 3, "hash");
-	CheckName("map", name);
-	CheckSlots(slots);
-	CheckHash(hash);
-	CheckMayCreateMap();
 	SPI_connect();
 	const int64 epoch = CreateMap(name, slots, nodes, hash);
 	SPI_finish();
@@ -115,9 +68,7 @@ Datum shardkit_drop_map(PG_FUNCTION_ARGS)
 	SPI_connect();
 	const MapEntry &map = OpenMapForChange(name);
 	CheckNoUnfinishedMove(map, nullptr, nullptr);
-	for (const MapTable &table : map.tables)
-		for (const MapNode &node : map.nodes)
-			DropGuards(table, node);
+	DropAllGuards(map, nullptr);
 	for (const char *table : {"map_log", "move_log", "slot_map", "map_table", "node"})
 		RunOnCatalog(
 			psprintf("DELETE FROM shardkit.%s WHERE map = $1", table), {SqlText(map.name)});

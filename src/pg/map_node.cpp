@@ -91,10 +91,10 @@ void InsertNode(const MapEntry &map, const MapNode &node)
 								   node.schema, other.name, map.name),
 							   errhint("Each node of a map needs a schema of its own.")));
 	CreateSchema(node.schema);
-	RunOnCatalog("INSERT INTO shardkit.node (map, name, schema, server, weight)"
-				 " VALUES ($1, $2, $3, $4, $5)",
+	RunOnCatalog("INSERT INTO shardkit.node (map, name, schema, server, weight, state)"
+				 " VALUES ($1, $2, $3, $4, $5, $6)",
 		{SqlText(map.name), SqlText(node.name), SqlName(node.schema), SqlName(node.server),
-			SqlFloat(node.weight)});
+			SqlFloat(node.weight), SqlText(node.draining ? "draining" : "active")});
 }
 
 namespace
@@ -201,8 +201,7 @@ Datum shardkit_remove_node(PG_FUNCTION_ARGS)
 	const int32 number = GetNode(map, node);
 	CheckOwnsNothing(map, number);
 	CheckNoUnfinishedMove(map, node, nullptr);
-	for (const MapTable &table : map.tables)
-		DropGuards(table, map.nodes[number]);
+	DropAllGuards(map, node);
 	RunOnCatalog("DELETE FROM shardkit.node WHERE map = $1 AND name = $2",
 		{SqlText(map.name), SqlText(node)});
 	StringInfo change = BeginChange("remove_node");
