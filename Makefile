@@ -87,6 +87,14 @@ PG_OBJS = \
 	src/pg/module.o \
 	src/pg/partition.o \
 	src/pg/partition_route.o \
+	src/pg/move.o \
+	src/pg/move_batch.o \
+	src/pg/move_check.o \
+	src/pg/move_lock.o \
+	src/pg/move_round.o \
+	src/pg/move_statement.o \
+	src/pg/move_stream.o \
+	src/pg/move_table.o \
 	src/pg/placement.o \
 	src/pg/ring_spread.o \
 	src/pg/plan.o \
@@ -107,6 +115,7 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 
 # pg_regress: sql/NAME.sql against expected/NAME.out
 REGRESS = \
+	move \
 	hash64 \
 	key \
 	evenness \

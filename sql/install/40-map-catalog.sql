@@ -146,6 +146,7 @@ ALTER TABLE node ENABLE ALWAYS TRIGGER map_changed;
 ALTER TABLE slot_map ENABLE ALWAYS TRIGGER map_changed;
 ALTER TABLE map_table ENABLE ALWAYS TRIGGER map_changed;
 
+GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 GRANT SELECT ON map, node, slot_map, map_table, map_log, move_log TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('map', '');

@@ -74,17 +74,22 @@ extern "C" {
 #endif
 }
 
-/* The process behind a virtual transaction; 0: it has ended, or it is a prepared transaction. */
+/*
+ * The process behind a virtual transaction; 0: it has ended, or it is a prepared transaction, which
+ * keeps the number of the process that prepared it.
+ */
 inline int ProcessOf(VirtualTransactionId transaction)
 {
 #if PG_VERSION_NUM >= 170000
 	const PGPROC *process = transaction.procNumber == INVALID_PROC_NUMBER
 								? nullptr
 								: ProcNumberGetProc(transaction.procNumber);
+	const LocalTransactionId now = process == nullptr ? 0 : process->vxid.lxid;
 #else
 	const PGPROC *process = BackendIdGetProc(transaction.backendId);
+	const LocalTransactionId now = process == nullptr ? 0 : process->lxid;
 #endif
-	return process == nullptr ? 0 : process->pid;
+	return now != transaction.localTransactionId || process == nullptr ? 0 : process->pid;
 }
 
 inline bool HoldsLockExactly(const LOCKTAG &object, LOCKMODE mode)
@@ -120,6 +125,26 @@ inline bool MayCreateInDatabase(Oid user)
 		ereport(ERROR, report);                                                                    \
 	} while (false)
 #endif
+
+inline bool OwnsTable(Oid user, Oid table)
+{
+#if PG_VERSION_NUM >= 160000
+	return object_ownercheck(RelationRelationId, table, user);
+#else
+	return pg_class_ownercheck(table, user);
+#endif
+}
+
+/* A column that is computed when it is read and stored nowhere; PostgreSQL 18 brought it. */
+inline bool IsVirtualColumn(const FormData_pg_attribute &column)
+{
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	return column.attgenerated == ATTRIBUTE_GENERATED_VIRTUAL;
+#else
+	(void)column;
+	return false;
+#endif
+}
 
 /* Declares and registers an SQL function; its body follows as Datum name(PG_FUNCTION_ARGS). */
 #define SHARDKIT_FUNCTION(name)                                                                    \

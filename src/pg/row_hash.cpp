@@ -120,15 +120,6 @@ int CompareColumns(const void *left, const void *right)
 	return order != 0 ? order : a.index - b.index;
 }
 
-bool HasPart(const FormData_pg_attribute &attribute)
-{
-#ifdef ATTRIBUTE_GENERATED_VIRTUAL
-	if (attribute.attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
-		return false;
-#endif
-	return !attribute.attisdropped;
-}
-
 /* Hands what is in the buffer, and then these bytes, to the stream. */
 void Spill(RowHasher &hasher, const void *data, std::size_t bytes)
 {
@@ -287,7 +278,7 @@ RowHasher *MakeRowHasher(TupleDesc shape, int skip, MemoryContext memory)
 		MemoryContextAllocZero(memory, sizeof(Column) * static_cast<Size>(Max(shape->natts, 1))));
 	for (int i = skip; i < shape->natts; ++i) {
 		const FormData_pg_attribute &attribute = *TupleDescAttr(shape, i);
-		if (HasPart(attribute))
+		if (!attribute.attisdropped && !IsVirtualColumn(attribute))
 			FillColumn(hasher->columns[hasher->columns_count++], attribute, i, memory);
 	}
 	qsort(hasher->columns, static_cast<size_t>(hasher->columns_count), sizeof(Column),
