@@ -130,6 +130,9 @@ REGRESS = \
 
 # pg_isolation_regress: test/isolation/specs/NAME.spec
 ISOLATION = \
+	guard \
+	map_cache \
+	require \
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation
 
