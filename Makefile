@@ -61,6 +61,20 @@ PG_OBJS = \
 	src/pg/fingerprint.o \
 	src/pg/copy_stream.o \
 	src/pg/remote_link.o \
+	src/pg/server_copy.o \
+	src/pg/server_drop.o \
+	src/pg/server_fence.o \
+	src/pg/server_intent.o \
+	src/pg/server_lock.o \
+	src/pg/server_mark.o \
+	src/pg/server_pause.o \
+	src/pg/server_resume.o \
+	src/pg/server_run.o \
+	src/pg/server_shape.o \
+	src/pg/server_site.o \
+	src/pg/server_swap.o \
+	src/pg/server_table.o \
+	src/pg/server_undo.o \
 	src/pg/remote_options.o \
 	src/pg/remote_query.o \
 	src/pg/advise_slots.o \

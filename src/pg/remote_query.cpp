@@ -39,7 +39,7 @@ void RaiseLinkError(Link *link, const PGresult *result, const char *statement)
 					   errmsg_internal("on server \"%s\": %s", link->label, primary),
 					   detail == nullptr ? 0 : errdetail_internal("%s", detail),
 					   hint == nullptr ? 0 : errhint("%s", hint),
-					   statement == nullptr ? 0 : errcontext("remote statement: %s", statement)));
+					   statement == nullptr ? 0 : (errcontext("remote statement: %s", statement))));
 }
 
 PGresult *NextResult(Link *link)
