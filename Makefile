@@ -43,6 +43,10 @@ CORE_OBJS = \
 	src/core/ring.o \
 	src/core/ring_spread.o \
 	src/core/valkey_slot.o \
+	src/core/flows.o \
+	src/core/heavy.o \
+	src/core/sample.o \
+	src/core/tally.o \
 
 
 # --- the layer below SQL ------------------------------------------------------------------
@@ -99,7 +103,10 @@ PG_OBJS = \
 	src/pg/map_slots.o \
 	src/pg/map_table.o \
 	src/pg/module.o \
+	src/pg/churn.o \
+	src/pg/heavy.o \
 	src/pg/partition.o \
+	src/pg/partition_layout.o \
 	src/pg/partition_route.o \
 	src/pg/move.o \
 	src/pg/move_batch.o \
@@ -109,6 +116,12 @@ PG_OBJS = \
 	src/pg/move_statement.o \
 	src/pg/move_stream.o \
 	src/pg/move_table.o \
+	src/pg/predict_key.o \
+	src/pg/tally.o \
+	src/pg/tally_bytes.o \
+	src/pg/tally_call.o \
+	src/pg/tally_result.o \
+	src/pg/tally_state.o \
 	src/pg/placement.o \
 	src/pg/ring_spread.o \
 	src/pg/plan.o \
@@ -140,6 +153,7 @@ REGRESS = \
 	map \
 	map_errors \
 	placement \
+	predict \
 
 
 # pg_isolation_regress: test/isolation/specs/NAME.spec

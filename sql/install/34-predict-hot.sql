@@ -1,0 +1,154 @@
+-- ------------------------------------------------------------------------------------------
+-- Predict: keys that are larger than a node's even part
+-- ------------------------------------------------------------------------------------------
+
+CREATE TYPE hot_key AS (
+	key text, rows bigint, share float8, over_average_node float8, weight float8
+);
+COMMENT ON TYPE hot_key IS 'a key with many rows; over_average_node is their number over that of an average node';
+
+CREATE FUNCTION predict_hot_queries(relation regclass, key text, sample_percent float8, weight text,
+		OUT candidates text, OUT recount text)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	columns text[];
+	source text;
+	seed text := nullif(current_setting('shardkit.sample_seed', true), '');
+BEGIN
+	PERFORM shardkit.predict_check(relation, false, sample_percent);
+	columns := (shardkit.predict_key(relation, key)).columns;
+	source := shardkit.predict_name(relation) || ' AS t';
+	-- Both passes must see the same sample.
+	IF sample_percent < 100 THEN
+		source := source || format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (%s)', sample_percent, coalesce(seed::float8, random()));
+	END IF;
+	candidates := format('SELECT shardkit.heavy_hashes(%s) FROM %s', array_to_string(columns, ', '), source);
+	recount := format('SELECT %1$s, g.rows, g.weight FROM (SELECT %2$s, pg_catalog.count(*) AS rows, pg_catalog.sum(%3$s) AS weight '
+		'FROM %4$s WHERE shardkit.is_heavy($1, %5$s) GROUP BY %6$s) AS g ORDER BY g.rows DESC, %1$s COLLATE pg_catalog."C" LIMIT $2',
+		CASE cardinality(columns) WHEN 1 THEN 'g.k1::pg_catalog.text'
+			ELSE (SELECT format('ROW(%s)::pg_catalog.text', string_agg('g.k' || i, ', ' ORDER BY i)) FROM generate_subscripts(columns, 1) AS i) END,
+		(SELECT string_agg(format('%s AS k%s', c, i), ', ' ORDER BY i) FROM unnest(columns) WITH ORDINALITY AS u(c, i)),
+		shardkit.predict_weight(relation, weight), source, array_to_string(columns, ', '),
+		(SELECT string_agg(i::text, ', ' ORDER BY i) FROM generate_subscripts(columns, 1) AS i));
+END $$;
+COMMENT ON FUNCTION predict_hot_queries(regclass, text, float8, text) IS
+'private: SQL text of the two passes of hot_keys';
+
+CREATE FUNCTION hot_keys(relation regclass, key text, top int DEFAULT 10, nodes int DEFAULT 8,
+		count_keys boolean DEFAULT false, sample_percent float8 DEFAULT 100,
+		hash text DEFAULT 'postgres', weight text DEFAULT NULL) RETURNS SETOF hot_key
+	LANGUAGE plpgsql
+AS $$
+DECLARE
+	q record;
+	found bigint[];
+	answer shardkit.hot_key;
+BEGIN
+	IF key IS NULL OR top IS NULL OR nodes IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'key, top and nodes must not be null';
+	END IF;
+	IF top OPERATOR(pg_catalog.<) 1 OR top OPERATOR(pg_catalog.>) 500 OR nodes OPERATOR(pg_catalog.<) 1 THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'top must be 1 to 500, nodes at least 1';
+	END IF;
+	SELECT h.candidates, h.recount INTO q FROM shardkit.predict_hot_queries(relation, key, sample_percent, weight) AS h;
+	EXECUTE q.candidates INTO found;
+	FOR answer.key, answer.rows, answer.weight IN EXECUTE q.recount USING found[2:], top LOOP
+		answer.share := shardkit.predict_round(answer.rows::pg_catalog.float8 OPERATOR(pg_catalog./) found[1], 6);
+		answer.over_average_node := shardkit.predict_round(answer.rows::pg_catalog.float8 OPERATOR(pg_catalog.*) nodes OPERATOR(pg_catalog./) found[1], 4);
+		RETURN NEXT answer;
+	END LOOP;
+END $$;
+COMMENT ON FUNCTION hot_keys(regclass, text, int, int, boolean, float8, text, text) IS
+'keys with the most rows, counted exactly; none above 0.2 % of the rows can be missing';
+
+CREATE TYPE salting_prediction AS (
+	copies int, nodes_hit int, hottest_share float8, over_mean float8, reads_per_read int
+);
+COMMENT ON TYPE salting_prediction IS 'how even a layout is when one key is split into several';
+
+CREATE FUNCTION predict_salt_queries(relation regclass, key text, hot_key text, hash text, sample_percent float8, weight text,
+		OUT hot_rows text, OUT salted text)
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	k record;
+	literal text;
+BEGIN
+	IF hot_key IS NULL OR key IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'key and hot_key must not be null';
+	END IF;
+	SELECT * INTO k FROM shardkit.predict_key(relation, key);
+	IF cardinality(k.columns) <> 1 THEN
+		RAISE feature_not_supported USING MESSAGE = 'only a key of one column can be salted',
+			HINT = 'A key of two columns is salted already: its second column is the salt.';
+	END IF;
+	literal := format('%L::%s', hot_key, k.types[1]);
+	hot_rows := format('SELECT pg_catalog.count(*), pg_catalog.coalesce(pg_catalog.sum(%s), 0) FROM %s AS t%s WHERE %s::pg_catalog.text OPERATOR(pg_catalog.=) %s::pg_catalog.text',
+		shardkit.predict_weight(relation, weight), shardkit.predict_name(relation),
+		CASE WHEN sample_percent < 100 THEN format(' TABLESAMPLE SYSTEM (%s)', sample_percent) ELSE '' END, k.columns[1], literal);
+	hot_rows := replace(hot_rows, 'pg_catalog.coalesce', 'coalesce');
+	-- Copy 0 stays where the key is; a salt column that is NULL adds nothing to the hash.
+	IF hash = 'postgres' THEN
+		salted := format('SELECT CASE $1 WHEN 0 THEN shardkit.partition_hash(%s) ELSE shardkit.partition_hash(%1$s, $1) END', literal);
+	ELSIF hash IN ('md5', 'sha1', 'sha256', 'blake2b', 'xxh64', 'xxh3', 'murmur3', 'fnv1a') THEN
+		salted := format('SELECT shardkit.hash64(CASE $1 WHEN 0 THEN %s::pg_catalog.text ELSE pg_catalog.concat(%1$s, ''#'', $1) END, %L)', literal, hash);
+	ELSE
+		RAISE feature_not_supported USING MESSAGE = 'salting is predicted for hash postgres and the algorithms of hash64 only';
+	END IF;
+END $$;
+COMMENT ON FUNCTION predict_salt_queries(regclass, text, text, text, float8, text) IS
+'private: SQL text that counts the hot key''s rows, and that hashes one of its copies';
+
+CREATE FUNCTION predict_salting_rows(counts bytea, plan bytea, layout layout, hot float8, by_weight boolean, copies int[], hashes bigint[])
+	RETURNS SETOF salting_prediction
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+	WITH held AS (
+		SELECT n.node, coalesce(CASE WHEN by_weight THEN f.weight ELSE f.rows END, 0) AS load
+		FROM shardkit.predict_nodes(layout) AS n LEFT JOIN shardkit.tally_flows(counts, plan) AS f ON f.from_node = n.node
+	), salted AS (
+		SELECT k.copies, k.place, shardkit.place(layout, hashes[i]) AS node, count(*) AS parts
+		FROM unnest(copies) WITH ORDINALITY AS k(copies, place), generate_series(1, k.copies) AS i GROUP BY 1, 2, 3
+	), loads AS (
+		SELECT k.copies, k.place, h.node, s.parts,
+			h.load - CASE WHEN h.node = shardkit.place(layout, hashes[1]) THEN hot ELSE 0 END
+				+ hot * coalesce(s.parts, 0) / k.copies AS load
+		FROM unnest(copies) WITH ORDINALITY AS k(copies, place) CROSS JOIN held AS h
+		LEFT JOIN salted AS s ON s.place = k.place AND s.node = h.node
+	)
+	SELECT l.copies, count(l.parts)::int, shardkit.predict_round(max(l.load) / nullif(sum(l.load), 0), 4),
+		shardkit.predict_round(max(l.load) * count(*) / nullif(sum(l.load), 0), 2), l.copies
+	FROM loads AS l GROUP BY l.copies, l.place ORDER BY l.place
+$$;
+COMMENT ON FUNCTION predict_salting_rows(bytea, bytea, layout, float8, boolean, int[], bigint[]) IS 'private: salting from counts';
+
+CREATE FUNCTION predict_salting(relation regclass, key text, hot_key text, copies int[], layout layout,
+		count_keys boolean DEFAULT false, sample_percent float8 DEFAULT 100,
+		hash text DEFAULT 'postgres', weight text DEFAULT NULL) RETURNS SETOF salting_prediction
+	LANGUAGE plpgsql
+AS $$
+DECLARE
+	plan bytea := shardkit.tally_plan(ARRAY[layout], ARRAY[NULL::shardkit.layout]);
+	q record;
+	hot record;
+	hashes bigint[];
+	one bigint;
+	counts bytea;
+BEGIN
+	IF copies IS NULL OR 1 OPERATOR(pg_catalog.>) ANY (copies) OR 10000 OPERATOR(pg_catalog.<) ANY (copies) OR pg_catalog.array_position(copies, NULL) IS NOT NULL THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'numbers of copies must be 1 to 10000';
+	END IF;
+	SELECT s.hot_rows, s.salted INTO q FROM shardkit.predict_salt_queries(relation, key, hot_key, hash, sample_percent, weight) AS s;
+	counts := shardkit.predict_counts(relation, key, plan, count_keys, sample_percent, hash, weight);
+	EXECUTE q.hot_rows INTO hot;
+	FOR i IN 0 .. (SELECT pg_catalog.max(c.n) OPERATOR(pg_catalog.-) 1 FROM pg_catalog.unnest(copies) AS c(n)) LOOP
+		EXECUTE q.salted INTO one USING i;
+		hashes := pg_catalog.array_append(hashes, one);
+	END LOOP;
+	RETURN QUERY SELECT s.* FROM shardkit.predict_salting_rows(counts, plan, layout,
+		CASE WHEN weight IS NULL THEN hot.count ELSE hot.coalesce END, weight IS NOT NULL, copies, hashes) AS s;
+END $$;
+COMMENT ON FUNCTION predict_salting(regclass, text, text, int[], layout, boolean, float8, text, text) IS
+'what splitting one hot key into copies (a second key column, the salt) does to the hottest node, and what a read of it then costs';
+
