@@ -5,6 +5,7 @@
 #include "pg/arguments.hpp"
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
+#include "pg/server_command.hpp"
 
 #include "pg/pg.hpp"
 
@@ -100,6 +101,23 @@ std::size_t BatchLength(const Move &move, std::span<const Transfer> transfers)
 	return length;
 }
 
+bool LiesOnServer(const char *map, const char *node)
+{
+	const MapEntry &entry = GetMap(map);
+	return entry.nodes[static_cast<std::size_t>(GetNode(entry, node))].server != nullptr;
+}
+
+/* One by one: each is a protocol of several transactions. */
+int64 MoveServerSlots(const Move &move, const MoveBatch &batch)
+{
+	constexpr int64 kMicrosecondsPerMs = 1000;
+	int64 rows = 0;
+	CheckMayCommit(move.atomic, "a move to or from a server");
+	for (const int32 slot : batch.slots)
+		rows += MoveServerSlot(move.map, slot, batch.to, move.max_wait / kMicrosecondsPerMs);
+	return rows;
+}
+
 void MoveAll(Move &move, std::span<const Transfer> transfers)
 {
 	if (move.atomic && !transfers.empty() && BatchLength(move, transfers) < transfers.size())
@@ -114,7 +132,9 @@ void MoveAll(Move &move, std::span<const Transfer> transfers)
 		std::ranges::transform(transfers.first(length), slots, &Transfer::slot);
 		const MoveBatch batch{
 			.from = transfers[0].from, .to = transfers[0].to, .slots = {slots, length}};
-		move.rows_moved += MoveWhenFree(move, batch);
+		move.rows_moved += LiesOnServer(move.map, batch.from) || LiesOnServer(move.map, batch.to)
+							   ? MoveServerSlots(move, batch)
+							   : MoveWhenFree(move, batch);
 		transfers = transfers.subspan(length);
 		pfree(slots);
 	}

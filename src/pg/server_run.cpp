@@ -2,6 +2,7 @@
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
 #include "pg/map_lock.hpp"
+#include "pg/server_command.hpp"
 #include "pg/server_lock.hpp"
 #include "pg/server_move.hpp"
 
@@ -20,11 +21,18 @@ namespace
 
 constexpr int64 kUndoWaitMs = 2000;
 
-/* The steps commit: no transaction block of the caller's, no function, no frozen snapshot. */
-void CheckMayCommit(FunctionCallInfo fcinfo, const char *command)
+bool IsAtomic(FunctionCallInfo fcinfo)
 {
-	if (fcinfo->context == nullptr || !IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic)
+	return fcinfo->context == nullptr || !IsA(fcinfo->context, CallContext) ||
+		   castNode(CallContext, fcinfo->context)->atomic;
+}
+
+} // namespace
+
+/* The steps commit: no transaction block of the caller's, no function, no frozen snapshot. */
+void shardkit::CheckMayCommit(bool atomic, const char *command)
+{
+	if (atomic)
 		ereport(ERROR, (errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 						   errmsg("%s commits, and cannot run inside a transaction block", command),
 						   errhint("CALL it on its own.")));
@@ -34,11 +42,15 @@ void CheckMayCommit(FunctionCallInfo fcinfo, const char *command)
 						   errhint("SET default_transaction_isolation = 'read committed'.")));
 }
 
+namespace
+{
+
 int64 Milliseconds(const Interval *interval)
 {
 	constexpr int64 kMsPerDay = 24 * 3600 * 1000;
 	const int64 total = interval->time / 1000 + kMsPerDay * (interval->day + 30 * interval->month);
-	return Max(int64{0}, total);
+	constexpr int64 kMostMs = 1000 * kMsPerDay;
+	return Min(Max(int64{0}, total), kMostMs);
 }
 
 /* For the session, so that it outlasts the commits between the steps; an error gives it back. */
@@ -63,11 +75,10 @@ void CheckHazards(const ServerMove &move)
 	const auto text = [](int column) {
 		return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 	};
-	ereport(ERROR,
-		(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			errmsg("slot %d of map \"%s\" cannot move to node \"%s\": %s: %s", move.slot, move.map,
-				move.to_node, text(1), text(2)),
-			errhint("%s", text(3))));
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					   errmsg("slot %d of map \"%s\" cannot move to node \"%s\": %s: %s", move.slot,
+						   move.map, move.to_node, text(1), text(2)),
+					   errhint("%s", text(3))));
 }
 
 void TakeSteps(ServerMove &move)
@@ -147,7 +158,10 @@ bool FinishDropping(ServerMove &move)
 	return went_well;
 }
 
-int64 MoveServerSlot(const char *map_name, int32 slot, const char *to_node, int64 max_wait_ms)
+} // namespace
+
+int64 shardkit::MoveServerSlot(
+	const char *map_name, int32 slot, const char *to_node, int64 max_wait_ms)
 {
 	ServerMove move = {};
 	move.max_wait_ms = max_wait_ms;
@@ -183,6 +197,9 @@ int64 MoveServerSlot(const char *map_name, int32 slot, const char *to_node, int6
 		LockRelease(&object, ExclusiveLock, true);
 	return rows;
 }
+
+namespace
+{
 
 /* Fences that an undone move could not take away from under a reader. */
 void SweepFences(const MapEntry &map)
@@ -251,7 +268,7 @@ Datum shardkit_move_server_slot(PG_FUNCTION_ARGS)
 		if (PG_ARGISNULL(i))
 			ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 							   errmsg("map, slot, node and max_wait must not be null")));
-	CheckMayCommit(fcinfo, "a move between servers");
+	CheckMayCommit(IsAtomic(fcinfo), "a move between servers");
 	TupleDesc shape = nullptr;
 	if (get_call_result_type(fcinfo, nullptr, &shape) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -272,7 +289,7 @@ Datum shardkit_resume_moves(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		ereport(ERROR,
 			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("map and max_wait must not be null")));
-	CheckMayCommit(fcinfo, "resume_moves");
+	CheckMayCommit(IsAtomic(fcinfo), "resume_moves");
 	SPI_connect_ext(SPI_OPT_NONATOMIC);
 	ResumeMoves(text_to_cstring(PG_GETARG_TEXT_PP(0)), Milliseconds(PG_GETARG_INTERVAL_P(1)));
 	SPI_finish();
