@@ -52,6 +52,7 @@ CORE_OBJS = \
 # --- the layer below SQL ------------------------------------------------------------------
 
 PG_OBJS = \
+	src/pg/add_table.o \
 	src/pg/arguments.o \
 	src/pg/catalog.o \
 	src/pg/guard.o \

@@ -33,6 +33,14 @@ $$;
 COMMENT ON FUNCTION slot_expression(text, text) IS
 'SQL expression for the slot of a row of a map''s table, from the names of its key columns; an index on it makes moves and checks of few slots fast';
 
+CREATE FUNCTION key_text(key text) RETURNS text
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+-- A comma in a quoted name makes a row of one: still right, in parentheses.
+SELECT CASE WHEN key ~ ',' THEN format('ROW(%s)::pg_catalog.text', key)
+	ELSE format('(%s)::pg_catalog.text', key) END
+$$;
+COMMENT ON FUNCTION key_text(text) IS 'SQL expression for a row''s key as one text';
+
 -- The parts of a row as they are stored, large values by what they take outside the row.
 CREATE FUNCTION row_bytes_expression(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

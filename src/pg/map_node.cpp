@@ -143,6 +143,7 @@ Datum shardkit_add_node(PG_FUNCTION_ARGS)
 	const MapEntry &map = GetMap(name);
 	for (const MapTable &table : map.tables)
 		CreateNodeTable(map, table, map.nodes[GetNode(map, node)]);
+	CreateForeignKeys(map, map.nodes[GetNode(map, node)]);
 
 	StringInfo change = BeginChange("add_node");
 	AddText(change, "node", node);

@@ -5,6 +5,7 @@
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
 #include "pg/map_rows.hpp"
+#include "pg/map_table.hpp"
 
 #include "pg/pg.hpp"
 
@@ -84,6 +85,7 @@ Datum shardkit_assign_slots(PG_FUNCTION_ARGS)
 	StringInfo change = BeginChange("assign_slots");
 	AddText(change, "node", node);
 	const int64 epoch = ChangeOwners(map, change, owners);
+	CreatePartitions(map);
 	SPI_finish();
 	PG_RETURN_INT64(epoch);
 }
@@ -107,6 +109,7 @@ Datum shardkit_deal_slots(PG_FUNCTION_ARGS)
 	const std::span<const int32> owners = DealtOwners(map, {order, map.nodes.size()});
 	CheckRowsOfNewOwners(map, owners);
 	const int64 epoch = ChangeOwners(map, BeginChange("deal_slots"), owners);
+	CreatePartitions(map);
 	SPI_finish();
 	PG_RETURN_INT64(epoch);
 }

@@ -2,16 +2,11 @@
 
 #include <cstring>
 
-#include "pg/arguments.hpp"
 #include "pg/catalog.hpp"
 #include "pg/guard_trigger.hpp"
-#include "pg/key.hpp"
-#include "pg/map_change.hpp"
 #include "pg/map_rows.hpp"
 
 #include "pg/pg.hpp"
-
-using namespace shardkit;
 
 namespace shardkit
 {
@@ -19,161 +14,163 @@ namespace shardkit
 namespace
 {
 
-char *NodeTableName(const MapTable &table, const MapNode &node)
-{
-	return psprintf("%s.%s", quote_identifier(node.schema), table.relation);
-}
-
-/* As in SQL, one name; written back the way quote_identifier writes it. */
-const char *NormalName(const char *relation)
+/* The name alone, without quotes. */
+const char *BareName(const char *relation)
 {
 	List *names = NIL;
-	if (!SplitIdentifierString(pstrdup(relation), '.', &names) || list_length(names) != 1)
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME),
-						   errmsg("\"%s\" is not a table name without a schema", relation),
-						   errhint("The table has this name in every node's schema; quote it as in "
-								   "SQL.")));
-	return pstrdup(quote_identifier(static_cast<char *>(linitial(names))));
+	(void)SplitIdentifierString(pstrdup(relation), '.', &names);
+	return static_cast<char *>(llast(names));
 }
 
-/* The types of the key's columns. */
-std::span<const Oid> KeyTypes(Oid relation, const char *names)
+char *ResultText(int column)
+{
+	bool null = false;
+	const Datum value = ResultDatum(&null, 0, column);
+	return null ? pstrdup("") : TextDatumGetCString(value);
+}
+
+/* Rows must be able to pass between the nodes' tables. */
+void CheckShape(Oid relation, Oid model)
+{
+	if (relation == model)
+		return;
+	if (RunAsCaller("SELECT problem, fix FROM shardkit.column_differences($1::pg_catalog.regclass,"
+					" $2::pg_catalog.regclass)",
+			{SqlOid(relation), SqlOid(model)}) == 0)
+		return;
+	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+					   errmsg("table %s differs from %s: %s", QualifiedName(relation),
+						   QualifiedName(model), ResultText(1)),
+					   errhint("%s", ResultText(2))));
+}
+
+/* Rows of children, and rows of a view, would pass the guard by. */
+void CheckIsPlainTable(Oid relation)
 {
 	Relation opened = relation_open(relation, AccessShareLock);
-	const Key key = ParseKey(opened, names);
+	const bool plain = opened->rd_rel->relkind == RELKIND_RELATION &&
+					   opened->rd_rel->relpersistence != RELPERSISTENCE_TEMP;
+	const bool alone = !opened->rd_rel->relhassubclass && !opened->rd_rel->relispartition;
 	relation_close(opened, NoLock);
-	auto *types = static_cast<Oid *>(palloc(key.columns * sizeof(Oid)));
-	for (int i = 0; i < key.columns; ++i) {
-		types[i] = key.column[i].type;
-		if (OidIsValid(key.column[i].collation) &&
-			!get_collation_isdeterministic(key.column[i].collation))
+	if (!plain)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						   errmsg("%s is not an ordinary table", QualifiedName(relation)),
+						   errhint("A table of kind per_node is an ordinary table; a "
+								   "hash-partitioned one can be of kind per_slot.")));
+	if (!alone)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						   errmsg("table %s has inheritance children or is a partition",
+							   QualifiedName(relation)),
+						   errhint("Detach it first.")));
+}
+
+bool IsEnum(Oid type)
+{
+	for (Oid element = type; OidIsValid(element); element = get_element_type(getBaseType(element)))
+		if (get_typtype(getBaseType(element)) == TYPTYPE_ENUM)
+			return true;
+	return false;
+}
+
+/* A foreign partition must hash its key like this server, and forbids keys on the parent. */
+void CheckServerPartitions(const MapTable &table, const MapNode &node)
+{
+	for (const Oid type : table.key_types)
+		if (IsEnum(type))
 			ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-							   errmsg("a key column of a map cannot have a nondeterministic "
-									  "collation")));
-	}
-	return {types, static_cast<size_t>(key.columns)};
+							   errmsg("table %s has a key of the enum type %s, which every server "
+									  "hashes in its own way",
+								   table.relation, format_type_be(type)),
+							   errhint("Use a text column as key, or local nodes.")));
+	if (RunAsCaller("SELECT FROM pg_index WHERE indrelid = to_regclass($1) AND indisunique",
+			{SqlText(table.relation)}) > 0)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+						   errmsg("table %s has a primary key or unique index, so that node \"%s\" "
+								  "cannot hold foreign partitions of it",
+							   table.relation, node.name),
+						   errhint("Drop it on the partitioned table; each partition's own table "
+								   "keeps or gets one.")));
 }
 
-/* All tables of a map must give a key the same slot. */
-void CheckKeyTypes(const MapEntry &map, std::span<const Oid> types)
+void CreateMissing(const MapEntry &map, const MapTable &table, const MapNode &node)
 {
-	if (map.tables.empty())
-		return;
-	const MapTable &first = map.tables.front();
-	const bool same = first.key_types.size() == types.size();
-	for (size_t i = 0; same && i < types.size(); ++i)
-		if (HashFunctionOf(first.key_types[i]) != HashFunctionOf(types[i]))
-			ereport(
-				ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						   errmsg("key type %s differs from %s, the key type of table %s of map "
-								  "\"%s\"",
-							   format_type_be(types[i]), format_type_be(first.key_types[i]),
-							   first.relation, map.name)));
-	if (!same)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						   errmsg("the key has %zu columns, that of table %s of map \"%s\" has %zu",
-							   types.size(), first.relation, map.name, first.key_types.size())));
-}
-
-/* The template, or else the first table of that name on a node. */
-Oid ModelOf(const MapEntry &map, const MapTable &table)
-{
-	if (OidIsValid(table.template_table) && get_rel_name(table.template_table) != nullptr)
-		return table.template_table;
-	for (const MapNode &node : map.nodes)
-		if (const Oid found = NodeTableOid(table, node); OidIsValid(found))
-			return found;
-	return InvalidOid;
-}
-
-void InsertTable(const MapEntry &map, const MapTable &table)
-{
-	auto *datums = static_cast<Datum *>(palloc(table.key_types.size() * sizeof(Datum)));
-	for (size_t i = 0; i < table.key_types.size(); ++i)
-		datums[i] = ObjectIdGetDatum(table.key_types[i]);
-	ArrayType *types = construct_array(
-		datums, static_cast<int>(table.key_types.size()), OIDOID, sizeof(Oid), true, TYPALIGN_INT);
-	RunOnCatalog("INSERT INTO shardkit.map_table (map, relation, key, key_types, kind, template)"
-				 " VALUES ($1, $2, $3, $4::regtype[], $5, $6::regclass)",
-		{SqlText(map.name), SqlText(table.relation), SqlText(table.key),
-			{OIDARRAYOID, PointerGetDatum(types), false},
-			SqlText(table.per_slot ? "per_slot" : "per_node"), SqlOid(table.template_table)});
-}
-
-/* A table has one guard: it can belong to one map. */
-void CheckIsNew(const MapEntry &map, const char *relation)
-{
-	for (const MapTable &table : map.tables)
-		if (std::strcmp(table.relation, relation) == 0)
-			ereport(ERROR, (errcode(ERRCODE_DUPLICATE_OBJECT),
-							   errmsg("map \"%s\" has a table %s already", map.name, relation)));
-}
-
-int32 NumberOf(const MapEntry &map, const MapNode &node)
-{
-	return static_cast<int32>(&node - map.nodes.data());
+	const Oid model = ModelOf(map, table);
+	if (!OidIsValid(model))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						   errmsg("no node of map \"%s\" has a table %s", map.name, table.relation),
+						   errhint("Name a template to create it from.")));
+	RunAsCaller("SELECT shardkit.create_table_like($1, $2, $3::pg_catalog.regclass)",
+		{SqlName(node.schema), SqlName(BareName(table.relation)), SqlOid(model)});
 }
 
 } // namespace
 
+const MapTable &GetTable(const MapEntry &map, const char *relation)
+{
+	for (const MapTable &table : map.tables)
+		if (std::strcmp(table.relation, relation) == 0)
+			return table;
+	ereport(ERROR,
+		(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("map \"%s\" has no table %s", map.name, relation),
+			errhint("SELECT * FROM shardkit.map_table lists the tables.")));
+	pg_unreachable();
+}
+
+/*
+ * The tables that are there have been altered together since, the template perhaps not: it serves
+ * only until the first is made.
+ */
+Oid ModelOf(const MapEntry &map, const MapTable &table, const MapNode *node)
+{
+	for (const MapNode &other : map.nodes)
+		if (const Oid found = NodeTableOid(table, other); &other != node && OidIsValid(found))
+			return found;
+	return OidIsValid(table.template_table) && get_rel_name(table.template_table) != nullptr
+			   ? table.template_table
+			   : InvalidOid;
+}
+
 void CreateNodeTable(const MapEntry &map, const MapTable &table, const MapNode &node)
 {
+	if (table.per_slot) {
+		if (node.server != nullptr)
+			CheckServerPartitions(table, node);
+		return;
+	}
 	if (node.server != nullptr)
 		ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				errmsg("node \"%s\" has a server; tables of kind per_node are local", node.name)));
-	if (!OidIsValid(NodeTableOid(table, node))) {
-		const Oid model = ModelOf(map, table);
-		if (!OidIsValid(model))
-			ereport(
-				ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						   errmsg("no node of map \"%s\" has a table %s", map.name, table.relation),
-						   errhint("Name a template to create it from.")));
-		RunAsCaller(psprintf("CREATE TABLE %s (LIKE %s INCLUDING ALL)", NodeTableName(table, node),
-			QualifiedName(model)));
+	const bool is_there = OidIsValid(NodeTableOid(table, node));
+	if (!is_there)
+		CreateMissing(map, table, node);
+	const Oid relation = NodeTableOid(table, node);
+	CheckIsPlainTable(relation);
+	CheckRowsOfTable(map, table, static_cast<int32>(&node - map.nodes.data()));
+	if (is_there)
+		CheckShape(relation,
+			OidIsValid(table.template_table) ? table.template_table : ModelOf(map, table));
+	CreateGuards(map, table, node, relation);
+}
+
+void CreateForeignKeys(const MapEntry &map, const MapNode &node)
+{
+	for (const MapTable &table : map.tables) {
+		const Oid relation = NodeTableOid(table, node);
+		const Oid model = ModelOf(map, table, &node);
+		if (OidIsValid(relation) && OidIsValid(model))
+			RunAsCaller("SELECT shardkit.add_foreign_keys($1::pg_catalog.regclass,"
+						" $2::pg_catalog.regclass)",
+				{SqlOid(relation), SqlOid(model)});
 	}
-	CheckRowsOfTable(map, table, NumberOf(map, node));
-	CreateGuards(map, table, node, NodeTableOid(table, node));
+}
+
+void CreatePartitions(const MapEntry &map)
+{
+	for (const MapTable &table : map.tables)
+		if (table.per_slot)
+			RunAsCaller("SELECT shardkit.create_partitions($1, $2)",
+				{SqlText(map.name), SqlText(table.relation)});
 }
 
 } // namespace shardkit
-
-SHARDKIT_FUNCTION(shardkit_add_table)
-Datum shardkit_add_table(PG_FUNCTION_ARGS)
-{
-	const char *name = TextArgument(fcinfo, 0, "map");
-	const char *relation = NormalName(TextArgument(fcinfo, 1, "relation"));
-	const char *key = TextArgument(fcinfo, 2, "key");
-	const char *kind = TextArgument(fcinfo, 3, "kind");
-	const Oid model = PG_ARGISNULL(4) ? InvalidOid : PG_GETARG_OID(4);
-	if (std::strcmp(kind, "per_node") != 0)
-		ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("kind \"%s\" is not known", kind),
-				errhint("The kinds are per_node and per_slot.")));
-	SPI_connect();
-	const MapEntry &map = OpenMapForChange(name);
-	CheckIsNew(map, relation);
-	MapTable table = {.relation = relation,
-		.key = key,
-		.per_slot = false,
-		.template_table = model,
-		.key_types = {}};
-	const Oid shape = ModelOf(map, table);
-	if (!OidIsValid(shape))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						   errmsg("no node of map \"%s\" has a table %s", name, relation),
-						   errhint("Name a template to create it from.")));
-	table.key_types = KeyTypes(shape, key);
-	CheckKeyTypes(map, table.key_types);
-	InsertTable(map, table);
-	for (const MapNode &node : map.nodes)
-		CreateNodeTable(map, table, node);
-
-	StringInfo change = BeginChange("add_table");
-	AddText(change, "relation", relation);
-	AddText(change, "key", key);
-	AddText(change, "kind", kind);
-	const int64 epoch = LogChange(map, change);
-	SPI_finish();
-	PG_RETURN_INT64(epoch);
-}
