@@ -220,6 +220,7 @@ $(DATA_built): $(SQL_SECTIONS)
 # --- checks that need no server -----------------------------------------------------------
 
 .PHONY: unitcheck symcheck demo test hunt matrix sanitize coverage soak tidy
+.PHONY: unitcheck symcheck demo test bench labs matrix sanitize coverage soak tidy
 
 # Core is compiled here without the server's include path: it cannot reach for the server.
 build/unit/%_test: $(srcdir)/test/unit/%_test.cpp $(srcdir)/test/unit/check.hpp $(CORE_OBJS:%.o=build/%.o)
@@ -252,6 +253,15 @@ demo:
 
 test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh test/harness/suites.sh
+
+# --- measured: what is fast, and what others have published ---------------------------------
+
+bench:
+	@PG_CONFIG='$(PG_CONFIG)' STAND_SHARED_BUFFERS=$${STAND_SHARED_BUFFERS:-1GB} \
+		$(srcdir)/test/harness/stand.sh test/bench/run.sh
+
+labs:
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/harness/stand.sh test/labs/run.sh
 
 # --- longer campaigns ---------------------------------------------------------------------
 

@@ -169,11 +169,8 @@ const CachedLayout &FindCallLayout(
 	return kept;
 }
 
-Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node)
+Datum CopyName(const text *name)
 {
-	text *name = cached.names[node];
-	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant)
-		return PointerGetDatum(name);
 	const Size size = VARSIZE(name);
 	return PointerGetDatum(std::memcpy(palloc(size), name, size));
 }

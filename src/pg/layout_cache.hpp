@@ -59,11 +59,20 @@ inline const CachedLayout &CallLayout(
 	return FindCallLayout(fcinfo, deciding, build);
 }
 
+/* A copy of a name, in the current memory context. */
+Datum CopyName(const text *name);
+
 /*
  * The name of a node as a result. Names of constant layouts live as long as the expression, so they
  * are answered as they are; others are copied, since their entry may have to make room.
  */
-Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node);
+inline Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node)
+{
+	const text *name = cached.names[node];
+	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant)
+		return PointerGetDatum(name);
+	return CopyName(name);
+}
 
 /* For callers with a cache of their own (an aggregate's state): an empty one, and a look-up in it. */
 LayoutCache *NewLayoutCache(MemoryContext context);
