@@ -59,7 +59,7 @@ SELECT 'ring(b,a)'::shardkit.layout = 'ring(a,b)' AS ring, 'modulo(b,a)'::shardk
 
 -- a layout from a table's column, alternating from row to row, more than a call site keeps
 TRUNCATE layouts;
-INSERT INTO layouts SELECT i, format('modulo(%s)', i)::shardkit.layout FROM generate_series(1, 20) AS i;
+INSERT INTO layouts SELECT i, format('modulo(%s)', i)::shardkit.layout FROM generate_series(1, 600) AS i;
 SELECT count(*) AS rows, count(*) FILTER (WHERE shardkit.place(layout, hash) = 'node-' || shardkit.modulo(hash, id)) AS right
 FROM generate_series(1, 50) AS hash, layouts;
 

@@ -6,6 +6,7 @@
 #include "pg/pg.hpp"
 
 extern "C" {
+#include "common/hashfn.h"
 #include "nodes/primnodes.h"
 #include "utils/memutils.h"
 }
@@ -17,6 +18,8 @@ namespace
 {
 
 constexpr int kMostDeciding = 3;
+constexpr int kMostEntries = 512;
+constexpr Size kMostBytes = 64 * 1024 * 1024; /* of one call site's layouts, but for the last one */
 
 /* Bytes of one deciding argument. */
 struct KeyPart {
@@ -87,12 +90,26 @@ bool HasKey(const CachedLayout &entry, std::span<const KeyPart> parts)
 	return true;
 }
 
+std::uint64_t HashKey(std::span<const KeyPart> parts)
+{
+	std::uint64_t hash = 0;
+	for (const auto &part : parts)
+		hash = hash_combine64(
+			hash, hash_bytes_extended(reinterpret_cast<const unsigned char *>(part.bytes),
+					  static_cast<int>(part.length), 0));
+	return hash;
+}
+
+/* The entry of the last call is the likeliest; the others are told apart by their hashes. */
 int FindEntry(LayoutCache &cache, std::span<const KeyPart> parts)
 {
 	if (cache.count > 0 && HasKey(cache.entries[cache.last], parts))
 		return cache.last;
+	if (cache.count < 2)
+		return -1;
+	const std::uint64_t hash = HashKey(parts);
 	for (int i = 0; i < cache.count; ++i)
-		if (HasKey(cache.entries[i], parts))
+		if (cache.entries[i].key_hash == hash && HasKey(cache.entries[i], parts))
 			return cache.last = i;
 	return -1;
 }
@@ -116,6 +133,7 @@ CachedLayout MakeEntry(
 		AllocSetContextCreate(CurrentMemoryContext, "shardkit layout", ALLOCSET_SMALL_SIZES);
 	entry.key = WriteKey(parts, entry.context);
 	entry.key_bytes = KeyBytes(parts);
+	entry.key_hash = HashKey(parts);
 	if (build == nullptr) {
 		entry.layout = CompileText({parts[0].bytes, parts[0].length}, entry.context);
 	} else {
@@ -133,19 +151,35 @@ CachedLayout MakeEntry(
 	return entry;
 }
 
+void DropAll(LayoutCache &cache)
+{
+	while (cache.count > 0)
+		MemoryContextDelete(cache.entries[--cache.count].context);
+	cache.bytes = 0;
+}
+
 const CachedLayout &Keep(LayoutCache &cache, const CachedLayout &entry)
 {
-	int place = cache.count;
-	if (cache.count == LayoutCache::kEntries) {
-		place = cache.oldest;
-		cache.oldest = (cache.oldest + 1) % LayoutCache::kEntries;
-		MemoryContextDelete(cache.entries[place].context);
-	} else {
-		++cache.count;
+	if (cache.count == kMostEntries || cache.bytes > kMostBytes)
+		DropAll(cache);
+	if (cache.count == cache.room) {
+		const int room = cache.room == 0 ? 2 : 2 * cache.room;
+		const Size bytes = static_cast<Size>(room) * sizeof(CachedLayout);
+		cache.entries = static_cast<CachedLayout *>(cache.entries == nullptr
+														? MemoryContextAlloc(cache.context, bytes)
+														: repalloc(cache.entries, bytes));
+		cache.room = room;
 	}
-	cache.entries[place] = entry;
-	cache.last = place;
-	return cache.entries[place];
+	cache.last = cache.count++;
+	cache.bytes += MemoryContextMemAllocated(entry.context, true);
+	return cache.entries[cache.last] = entry;
+}
+
+LayoutCache *NewLayoutCache(MemoryContext context)
+{
+	auto *cache = static_cast<LayoutCache *>(MemoryContextAllocZero(context, sizeof(LayoutCache)));
+	cache->context = context;
+	return cache;
 }
 
 } // namespace
@@ -165,7 +199,8 @@ const CachedLayout &FindCallLayout(
 	if (found >= 0)
 		return cache->entries[found];
 	const CachedLayout &kept = Keep(*cache, MakeEntry(*cache, parts, build, fcinfo));
-	cache->constant = IsConstant(fcinfo, deciding);
+	if (IsConstant(fcinfo, deciding))
+		cache->constant = &kept;
 	return kept;
 }
 
@@ -173,23 +208,6 @@ Datum CopyName(const text *name)
 {
 	const Size size = VARSIZE(name);
 	return PointerGetDatum(std::memcpy(palloc(size), name, size));
-}
-
-LayoutCache *NewLayoutCache(MemoryContext context)
-{
-	auto *cache = static_cast<LayoutCache *>(MemoryContextAllocZero(context, sizeof(LayoutCache)));
-	cache->context = context;
-	return cache;
-}
-
-const CachedLayout &LayoutOf(LayoutCache &cache, Datum layout)
-{
-	const auto *value = PG_DETOAST_DATUM_PACKED(layout);
-	const KeyPart part = {VARDATA_ANY(value), static_cast<std::size_t>(VARSIZE_ANY_EXHDR(value))};
-	const int found = FindEntry(cache, {&part, 1});
-	if (found >= 0)
-		return cache.entries[found];
-	return Keep(cache, MakeEntry(cache, {&part, 1}, nullptr, nullptr));
 }
 
 } // namespace shardkit

@@ -20,21 +20,22 @@ struct CachedLayout {
 	MemoryContext context; /* holds all of it */
 	const char *key;       /* the bytes of the arguments that it was made from */
 	std::size_t key_bytes;
+	std::uint64_t key_hash;
 };
 
 /*
  * What a call site has compiled. Constant arguments are compiled once and never looked at again;
- * others are compared with those of the last few layouts, so that layouts from a table's column
- * may alternate from row to row.
+ * others are compared with those of earlier calls, so that layouts from a table's column may
+ * alternate from row to row. When that becomes too much, all of it is dropped.
  */
 struct LayoutCache {
-	static constexpr int kEntries = 8;
 	MemoryContext context;
-	CachedLayout entries[kEntries];
+	const CachedLayout *constant; /* the only layout that this call site can ever have */
+	CachedLayout *entries;
 	int count;
-	int oldest;
+	int room;
 	int last;
-	bool constant;
+	Size bytes;
 };
 
 /* An argument that decides about the layout: its number, and whether it is a varlena. */
@@ -46,7 +47,7 @@ struct DecidingArgument {
 /* Makes the layout of a call (nullptr: the first deciding argument is one), in the current memory context, from its arguments. */
 using BuildLayout = Layout (*)(FunctionCallInfo fcinfo);
 
-/* The layout of this call, compiled now or earlier. */
+/* The layout of this call, compiled now or earlier; good until the next call of this call site. */
 const CachedLayout &FindCallLayout(
 	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build);
 
@@ -54,8 +55,8 @@ inline const CachedLayout &CallLayout(
 	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build)
 {
 	const auto *cache = static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra);
-	if (cache != nullptr && cache->constant)
-		return cache->entries[0];
+	if (cache != nullptr && cache->constant != nullptr)
+		return *cache->constant;
 	return FindCallLayout(fcinfo, deciding, build);
 }
 
@@ -64,19 +65,15 @@ Datum CopyName(const text *name);
 
 /*
  * The name of a node as a result. Names of constant layouts live as long as the expression, so they
- * are answered as they are; others are copied, since their entry may have to make room.
+ * are answered as they are; others are copied, since their entry may be dropped.
  */
 inline Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node)
 {
 	const text *name = cached.names[node];
-	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant)
+	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant != nullptr)
 		return PointerGetDatum(name);
 	return CopyName(name);
 }
-
-/* For callers with a cache of their own (an aggregate's state): an empty one, and a look-up in it. */
-LayoutCache *NewLayoutCache(MemoryContext context);
-const CachedLayout &LayoutOf(LayoutCache &cache, Datum layout);
 
 } // namespace shardkit
 
