@@ -94,6 +94,7 @@ PG_OBJS = \
 	src/pg/map_change.o \
 	src/pg/map_command.o \
 	src/pg/map_document.o \
+	src/pg/map_hash.o \
 	src/pg/map_insert.o \
 	src/pg/map_key.o \
 	src/pg/map_lock.o \
@@ -153,6 +154,7 @@ REGRESS = \
 	guard \
 	map \
 	map_errors \
+	map_hash \
 	placement \
 	predict \
 
@@ -162,6 +164,7 @@ ISOLATION = \
 	guard \
 	map_cache \
 	require \
+	require_move \
 
 ISOLATION_OPTS = --inputdir=$(srcdir)/test/isolation
 

@@ -4,6 +4,7 @@
 
 #include "pg/key.hpp"
 #include "pg/map_cache.hpp"
+#include "pg/map_hash.hpp"
 #include "pg/map_read.hpp"
 
 #include "pg/pg.hpp"
@@ -28,13 +29,50 @@ void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId,
 		suspended_for = InvalidOid;
 }
 
-/* What one statement needs to judge the rows of one table. */
+/* A partition is meant where its parent is. */
+bool IsSuspendedFor(Relation table)
+{
+	const Oid relation = RelationGetRelid(table);
+	return relation == suspended_for ||
+		   (table->rd_rel->relispartition &&
+			   list_member_oid(get_partition_ancestors(relation), suspended_for));
+}
+
+/* All that is needed to judge the rows of one table; kept from statement to statement. */
 struct GuardState {
+	Oid trigger;
+	Oid relation;
+	bool is_valid;
+	uint64 generation;
+	MemoryContext memory;
 	const MapEntry *map;
 	int32 node;
 	Key key;
-	KeyHasher *hasher;
+	MapHasher *hasher;
 };
+
+HTAB *guards = nullptr;
+
+void OnRelationChange(Datum, Oid relation)
+{
+	HASH_SEQ_STATUS all;
+	hash_seq_init(&all, guards);
+	while (auto *guard = static_cast<GuardState *>(hash_seq_search(&all)))
+		if (relation == InvalidOid || relation == guard->relation)
+			guard->is_valid = false;
+}
+
+void StartGuards()
+{
+	if (guards != nullptr)
+		return;
+	HASHCTL control = {};
+	control.keysize = sizeof(Oid);
+	control.entrysize = sizeof(GuardState);
+	control.hcxt = CacheMemoryContext;
+	guards = hash_create("shardkit guards", 16, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(OnRelationChange, Datum{0});
+}
 
 void CheckCall(FunctionCallInfo fcinfo)
 {
@@ -51,23 +89,55 @@ void CheckCall(FunctionCallInfo fcinfo)
 						   errhint("shardkit.add_table makes it.")));
 }
 
+MapHasher *HasherOf(const GuardState &guard)
+{
+	Oid types[kMaxKeyColumns];
+	Oid collations[kMaxKeyColumns];
+	for (int i = 0; i < guard.key.columns; ++i) {
+		types[i] = guard.key.column[i].type;
+		collations[i] = guard.key.column[i].collation;
+	}
+	return MakeMapHasher(
+		guard.memory, guard.map->hash, {types, static_cast<size_t>(guard.key.columns)}, collations);
+}
+
+void Fill(GuardState &guard, const TriggerData &trigger)
+{
+	char **arguments = trigger.tg_trigger->tgargs;
+	guard.is_valid = false;
+	/* A hash function that writes to the table itself must not lose the ground it stands on. */
+	if (guard.memory != nullptr)
+		MemoryContextSetParent(guard.memory, TopTransactionContext);
+	guard.memory =
+		AllocSetContextCreate(CacheMemoryContext, "shardkit guard", ALLOCSET_SMALL_SIZES);
+	guard.relation = RelationGetRelid(trigger.tg_relation);
+	guard.generation = MapGeneration();
+	guard.map = &GetMap(arguments[0]);
+	guard.node = GetNode(*guard.map, arguments[1]);
+	guard.key = ParseKey(trigger.tg_relation, arguments[2]);
+	guard.hasher = HasherOf(guard);
+	guard.is_valid = true;
+}
+
 /*
  * The statement holds ROW EXCLUSIVE on the table, which excludes every change of who owns its rows:
  * what the map says when the first row comes holds to the last.
  */
 GuardState *Prepare(FunctionCallInfo fcinfo, const TriggerData &trigger)
 {
-	char **arguments = trigger.tg_trigger->tgargs;
+	StartGuards();
 	AcceptInvalidationMessages();
-	const MapEntry &map = GetMap(arguments[0]);
-	auto *state = static_cast<GuardState *>(
-		MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(GuardState)));
-	state->map = &map;
-	state->node = GetNode(map, arguments[1]);
-	state->key = ParseKey(trigger.tg_relation, arguments[2]);
-	state->hasher = MakeKeyHasher(fcinfo->flinfo->fn_mcxt, state->key);
-	fcinfo->flinfo->fn_extra = state;
-	return state;
+	bool found = false;
+	auto *guard = static_cast<GuardState *>(
+		hash_search(guards, &trigger.tg_trigger->tgoid, HASH_ENTER, &found));
+	if (!found) {
+		guard->memory = nullptr;
+		guard->is_valid = false;
+	}
+	if (!guard->is_valid || guard->generation != MapGeneration())
+		Fill(*guard, trigger);
+	fcinfo->flinfo->fn_extra = guard;
+	return guard;
 }
 
 int32 SlotOfRow(const GuardState &state, TupleTableSlot *row)
@@ -76,7 +146,7 @@ int32 SlotOfRow(const GuardState &state, TupleTableSlot *row)
 	bool nulls[kMaxKeyColumns];
 	for (int i = 0; i < state.key.columns; ++i)
 		values[i] = slot_getattr(row, state.key.column[i].number, &nulls[i]);
-	const uint64 hash = HashKey(*state.hasher, values, nulls);
+	const uint64 hash = HashMapKey(*state.hasher, values, nulls);
 	return static_cast<int32>(hash % static_cast<uint64>(state.map->slots));
 }
 
@@ -146,7 +216,7 @@ Datum shardkit_guard(PG_FUNCTION_ARGS)
 	if (state == nullptr)
 		CheckCall(fcinfo);
 	const auto &trigger = *reinterpret_cast<TriggerData *>(fcinfo->context);
-	if (RelationGetRelid(trigger.tg_relation) == suspended_for)
+	if (OidIsValid(suspended_for) && IsSuspendedFor(trigger.tg_relation))
 		return PointerGetDatum(nullptr);
 	if (state == nullptr)
 		state = Prepare(fcinfo, trigger);

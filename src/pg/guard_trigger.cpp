@@ -4,6 +4,7 @@
 
 #include "pg/catalog.hpp"
 #include "pg/key.hpp"
+#include "pg/map_hash.hpp"
 #include "pg/map_rows.hpp"
 
 #include "pg/pg.hpp"
@@ -66,6 +67,14 @@ void DropGuardsWhere(const char *condition, std::initializer_list<SqlValue> valu
 	}
 }
 
+std::span<const Oid> KeyTypes(const Key &key)
+{
+	auto *types = static_cast<Oid *>(palloc(key.columns * sizeof(Oid)));
+	for (int i = 0; i < key.columns; ++i)
+		types[i] = key.column[i].type;
+	return {types, static_cast<size_t>(key.columns)};
+}
+
 void CreateGuard(
 	Oid relation, const char *trigger, const char *event, const char *when, const char *arguments)
 {
@@ -83,6 +92,7 @@ void CreateGuards(const MapEntry &map, const MapTable &table, const MapNode &nod
 	Relation opened = relation_open(relation, AccessShareLock);
 	const Key key = ParseKey(opened, table.key);
 	const char *when = WhenKeyChanges(relation, key);
+	CheckHashTakes(map.hash, KeyTypes(key));
 	relation_close(opened, NoLock);
 	const char *arguments = psprintf("%s, %s, %s", quote_literal_cstr(map.name),
 		quote_literal_cstr(node.name), quote_literal_cstr(table.key));

@@ -135,6 +135,11 @@ const MapEntry &GetMap(const char *name)
 	return *map;
 }
 
+uint64 MapGeneration()
+{
+	return generation;
+}
+
 int32 FindNode(const MapEntry &map, const char *name)
 {
 	const auto found = std::ranges::lower_bound(

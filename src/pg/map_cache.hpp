@@ -53,6 +53,12 @@ struct MapEntry {
 const MapEntry *FindMap(const char *name); /* nullptr: there is none */
 const MapEntry &GetMap(const char *name);  /* an error if there is none */
 
+/*
+ * Rises whenever a map may have changed. A number noted before FindMap was called that is still the
+ * same: that entry is still the newest, and its memory still there, in a later transaction too.
+ */
+uint64 MapGeneration();
+
 /* A node's number in map.nodes, or kNoNode; the other form raises the error. */
 int32 FindNode(const MapEntry &map, const char *name);
 int32 GetNode(const MapEntry &map, const char *name);

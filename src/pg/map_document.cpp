@@ -125,12 +125,16 @@ void CheckSamples(const MapEntry &map, const SqlValue &document)
 		" FROM jsonb_to_recordset(coalesce($1 -> 'samples', '[]'))"
 		" AS sample(key text[], types text[], slot int)",
 		{document});
+	/* Without tables the map does not know the key's type yet, as which text has to be read. */
+	const bool is_row_hash = strcmp(map.hash, "postgres") == 0;
 	for (uint64 row = 0; row < samples.count; ++row) {
 		CHECK_FOR_INTERRUPTS();
 		const char *key = RequiredText(samples, row, 1, "a sample's key");
 		const int32 expected = DatumGetInt32(Value(samples, row, 2, "a sample's slot"));
 		const Rows here =
-			Select(psprintf("SELECT shardkit.partition_slot(%d, %s)", map.slots, key), {});
+			Select(is_row_hash ? psprintf("SELECT shardkit.partition_slot($2, %s), $1", key)
+							   : psprintf("SELECT shardkit.slot_of($1, %s), $2", key),
+				{SqlText(map.name), SqlInt(map.slots)});
 		const int32 found = DatumGetInt32(Value(here, 0, 1, "a slot"));
 		if (found != expected)
 			ereport(ERROR,

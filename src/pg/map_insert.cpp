@@ -2,6 +2,7 @@
 
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
+#include "pg/map_hash.hpp"
 #include "pg/map_node.hpp"
 
 #include "pg/pg.hpp"
@@ -30,21 +31,13 @@ void CheckMayCreateMap()
 				errhint("GRANT CREATE ON DATABASE to the role that owns the map.")));
 }
 
-void CheckHash(const char *hash)
-{
-	if (strcmp(hash, "postgres") != 0)
-		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						   errmsg("hash \"%s\" is not supported for a map", hash),
-						   errhint("Use 'postgres', the hash of PostgreSQL's hash partitioning.")));
-}
-
 } // namespace
 
 void InsertMap(const char *name, int32 slots, const char *hash, int64 epoch)
 {
 	CheckName("map", name);
 	CheckSlots(slots);
-	CheckHash(hash);
+	hash = CheckedMapHash(hash);
 	CheckMayCreateMap();
 	const char *user = GetUserNameFromId(GetUserId(), false);
 	const uint64 inserted =

@@ -30,15 +30,15 @@ void PrepareConverter(Lookup &lookup, const MapEntry &map)
 
 void PrepareHasher(Lookup &lookup, const MapEntry &map, int columns)
 {
-	Oid functions[kMaxKeyColumns];
+	Oid types[kMaxKeyColumns];
 	Oid collations[kMaxKeyColumns];
 	for (int i = 0; i < columns; ++i) {
-		const Oid type = lookup.converter == nullptr ? KeyArgumentType(lookup.arguments, i)
-													 : map.tables.front().key_types[i];
-		functions[i] = HashFunctionOf(type);
-		collations[i] = get_typcollation(type);
+		types[i] = lookup.converter == nullptr ? KeyArgumentType(lookup.arguments, i)
+											   : map.tables.front().key_types[i];
+		collations[i] = get_typcollation(types[i]);
 	}
-	lookup.hasher = MakeKeyHasher(lookup.memory, columns, functions, collations);
+	lookup.hasher =
+		MakeMapHasher(lookup.memory, map.hash, {types, static_cast<size_t>(columns)}, collations);
 }
 
 /* Text could be any type: 42 and '42' would get different slots. */
@@ -118,14 +118,14 @@ int32 SlotOf(FunctionCallInfo fcinfo, Lookup &lookup, const MapEntry &map, int f
 		lookup.converter = nullptr;
 		if (HasKeyTypes(map))
 			PrepareConverter(lookup, map);
-		else if (as_text)
+		else if (as_text && strcmp(map.hash, "postgres") == 0)
 			RaiseNoKeyType(map);
 		if (lookup.converter != nullptr)
 			ConvertKey(*lookup.converter, key);
 		PrepareHasher(lookup, map, key.columns);
 	} else if (lookup.converter != nullptr)
 		ConvertKey(*lookup.converter, key);
-	const uint64 hash = HashKey(*lookup.hasher, key.values, key.nulls);
+	const uint64 hash = HashMapKey(*lookup.hasher, key.values, key.nulls);
 	return static_cast<int32>(hash % static_cast<uint64>(map.slots));
 }
 

@@ -5,6 +5,7 @@
 #include "pg/key_arguments.hpp"
 #include "pg/key_convert.hpp"
 #include "pg/map_cache.hpp"
+#include "pg/map_hash.hpp"
 
 namespace shardkit
 {
@@ -16,7 +17,7 @@ struct Lookup {
 	MemoryContext memory; /* of all that depends on the map */
 	KeyArguments arguments;
 	KeyConverter *converter; /* nullptr: the map has no table yet, so that any type will do */
-	KeyHasher *hasher;
+	MapHasher *hasher;
 	bool is_described;
 };
 

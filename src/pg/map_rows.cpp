@@ -19,6 +19,17 @@ char *KeyColumns(const MapTable &table, Oid relation)
 	return columns;
 }
 
+char *SlotExpression(const MapEntry &map, const char *key)
+{
+	RunAsCaller("SELECT shardkit.slot_expression($1, $2)", {SqlText(map.name), SqlText(key)});
+	bool null = false;
+	const Datum expression = ResultDatum(&null);
+	if (null)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						   errmsg("map \"%s\" does not exist any more", map.name)));
+	return TextDatumGetCString(expression);
+}
+
 /* Through SQL, which checks the caller's privileges. */
 void LockAgainstWriters(Oid relation)
 {
@@ -44,8 +55,7 @@ void CheckNoRowsOf(
 		datums, static_cast<int>(slots.size()), INT4OID, sizeof(int32), true, TYPALIGN_INT);
 	const SqlValue values = {INT4ARRAYOID, PointerGetDatum(array), false};
 	const char *name = QualifiedName(relation);
-	const char *slot =
-		psprintf("shardkit.partition_slot(%d, %s)", map.slots, KeyColumns(table, relation));
+	const char *slot = SlotExpression(map, KeyColumns(table, relation));
 	const char *query = psprintf("SELECT %s FROM %s WHERE %s = ANY ($1) LIMIT 1", slot, name, slot);
 	if (RunAsCaller(query, {values}) == 0)
 		return;

@@ -26,6 +26,8 @@ namespace
 void HoldOwner(const MapEntry &map, int32 slot)
 {
 	const LOCKTAG owner = OwnerObject(map.id, slot);
+	if (HoldsLock(owner, RowExclusiveLock))
+		return;
 	if (!TryLock(owner, RowExclusiveLock))
 		RaiseInTransit(map, slot, DescribeHolders(owner, RowExclusiveLock));
 	const LOCKTAG move = MoveObject(map.id, slot);
