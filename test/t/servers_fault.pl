@@ -1,6 +1,6 @@
 # A move broken at each step, by each kind of fault: no row is lost or doubled, reads are right and
 # writes go through at once, and resume_moves leaves nothing behind.
-# With SHARDKIT_SOAK the whole matrix in every direction, otherwise one fault a step.
+# With SOAK the whole matrix in every direction, otherwise one fault a step.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
@@ -100,7 +100,7 @@ my @matrix = (
 	[ 'swap', 'coordinator stopped', 5, 'n3' ],
 	[ 'drop', 'mover killed', 6, 'n3' ]);
 
-if ($ENV{SHARDKIT_SOAK}) {
+if ($ENV{SOAK}) {
 	@matrix = ();
 	my $turn = 0;
 	for my $step (qw(intent fence copy settle swap drop)) {

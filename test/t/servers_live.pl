@@ -1,13 +1,13 @@
 # A server joins while users read and write: every count in every transaction is whole, no write
 # that was acknowledged is lost, and a keyed query touches one server before and after.
-# With SHARDKIT_SOAK nine servers, 72 slots and 200,000 rows, as in the article on sharding.
+# With SOAK nine servers, 72 slots and 200,000 rows, as in the article on sharding.
 use strict;
 use warnings;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Servers;
 
-my $soak = $ENV{SHARDKIT_SOAK};
+my $soak = $ENV{SOAK};
 my ($servers, $slots, $rows) = $soak ? (9, 72, 200_000) : (3, 12, 6_000);
 my $stand = Servers->new(servers => $servers, slots => $slots, rows => $rows, owners => $servers - 1);
 my $last = "n$servers";
