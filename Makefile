@@ -33,6 +33,7 @@ CORE_OBJS = \
 	src/core/layout.o \
 	src/core/layout_change.o \
 	src/core/layout_parse.o \
+	src/core/layout_parts.o \
 	src/core/layout_scan.o \
 	src/core/layout_share.o \
 	src/core/layout_slots.o \
