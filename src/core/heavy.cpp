@@ -39,23 +39,47 @@ bool IsHeavier(const HeavyKey &one, const HeavyKey &other) noexcept
 	return one.count != other.count ? one.count > other.count : one.key < other.key;
 }
 
+/* The median of the counts; nearly always a small number, found by counting. */
+std::uint64_t MedianCount(std::array<HeavyKey, kHeavyKeys> &keys, std::uint32_t found) noexcept
+{
+	std::array<std::uint32_t, 64> counts{};
+	for (std::uint32_t i = 0; i < found; ++i)
+		++counts[std::min<std::uint64_t>(keys[i].count, counts.size() - 1)];
+	std::uint32_t below = 0;
+	for (std::uint32_t count = 0; count < counts.size() - 1; ++count) {
+		below += counts[count];
+		if (below > found / 2)
+			return count;
+	}
+	const auto median = keys.begin() + found / 2;
+	std::nth_element(keys.begin(), median, keys.begin() + found, IsHeavier);
+	return median->count;
+}
+
 /* Lowers all counters by their median, which frees at least half of them. */
 void Prune(HeavyKeyTable &table) noexcept
 {
-	std::array<HeavyKey, kHeavyKeys> keys{};
+	std::array<HeavyKey, kHeavyKeys> keys;
 	const std::uint32_t found = Gather(table, keys);
-	const auto median = keys.begin() + found / 2;
-	std::nth_element(keys.begin(), median, keys.begin() + found, IsHeavier);
-	const std::uint64_t lower = median->count;
-
+	const std::uint64_t lower = MedianCount(keys, found);
 	table.cells.fill({});
 	table.used = 0;
 	table.lowered += lower;
-	for (auto key = keys.begin(); key != median; ++key)
-		if (key->count > lower) {
-			CellOf(table, key->key) = {.key = key->key, .count = key->count - lower};
+	for (std::uint32_t i = 0; i < found; ++i)
+		if (keys[i].count > lower) {
+			CellOf(table, keys[i].key) = {.key = keys[i].key, .count = keys[i].count - lower};
 			++table.used;
 		}
+}
+
+void Add(HeavyKeyTable &table, std::uint64_t key, std::uint64_t count) noexcept
+{
+	HeavyKey &cell = CellOf(table, key);
+	table.used += cell.count == 0 ? 1 : 0;
+	cell.key = key;
+	cell.count += count;
+	if (table.used == kHeavyKeys)
+		Prune(table);
 }
 
 } // namespace
@@ -69,14 +93,14 @@ void ClearHeavy(HeavyKeyTable &table) noexcept
 
 void AddHeavy(HeavyKeyTable &table, std::uint64_t key, std::uint64_t count) noexcept
 {
-	HeavyKey &cell = CellOf(table, key);
-	if (cell.count == 0 && count > 0) {
-		cell.key = key;
-		++table.used;
-	}
-	cell.count += count;
-	if (table.used == kHeavyKeys)
-		Prune(table);
+	if (count > 0)
+		Add(table, key, count);
+}
+
+void AddHeavyBatch(HeavyKeyTable &table, std::span<const std::uint64_t> keys) noexcept
+{
+	for (const std::uint64_t key : keys)
+		Add(table, key, 1);
 }
 
 void MergeHeavy(HeavyKeyTable &into, const HeavyKeyTable &from) noexcept

@@ -35,6 +35,9 @@ void ClearHeavy(HeavyKeyTable &table) noexcept;
 
 void AddHeavy(HeavyKeyTable &table, std::uint64_t key, std::uint64_t count) noexcept;
 
+/* The same for a batch of single rows. */
+void AddHeavyBatch(HeavyKeyTable &table, std::span<const std::uint64_t> keys) noexcept;
+
 void MergeHeavy(HeavyKeyTable &into, const HeavyKeyTable &from) noexcept;
 
 /* Fills best with the keys of the highest counts, highest first; answers how many there are. */

@@ -30,6 +30,46 @@ void JumpBoth(std::span<const std::uint64_t> hashes, std::int32_t fewer, std::in
 	}
 }
 
+/* Do the bids of fewer open those of more, as where nodes are added behind the others? */
+bool IsPrefix(const Rendezvous &fewer, const Rendezvous &more) noexcept
+{
+	return fewer.group_count == 1 && more.group_count == 1 && fewer.count <= more.count &&
+		   std::equal(fewer.seeds, fewer.seeds + fewer.count, more.seeds) &&
+		   std::equal(fewer.nodes, fewer.nodes + fewer.count, more.nodes);
+}
+
+/* Both elections from one round of bids. */
+void ElectBoth(std::span<const std::uint64_t> hashes, const Rendezvous &fewer,
+	const Rendezvous &more, std::uint32_t *at_fewer, std::uint32_t *at_more) noexcept
+{
+	for (std::size_t i = 0; i < hashes.size(); ++i) {
+		RendezvousBid best = HighestBid(more.seeds, 0, fewer.count, hashes[i]);
+		at_fewer[i] = more.nodes[best.at];
+		if (fewer.count < more.count) {
+			const RendezvousBid late = HighestBid(more.seeds, fewer.count, more.count, hashes[i]);
+			best = late.score > best.score ? late : best;
+		}
+		at_more[i] = more.nodes[best.at];
+	}
+}
+
+bool PlaceByRendezvous(const LayoutPair &pair, std::span<const std::uint64_t> hashes,
+	std::uint32_t *from, std::uint32_t *to) noexcept
+{
+	if (pair.before->strategy != Strategy::kRendezvous ||
+		pair.after->strategy != Strategy::kRendezvous)
+		return false;
+	const Rendezvous before = RendezvousOf(*pair.before);
+	const Rendezvous after = RendezvousOf(*pair.after);
+	if (IsPrefix(before, after))
+		ElectBoth(hashes, before, after, from, to);
+	else if (IsPrefix(after, before))
+		ElectBoth(hashes, after, before, to, from);
+	else
+		return false;
+	return true;
+}
+
 void PlacePair(const LayoutPair &pair, std::span<const std::uint64_t> hashes, std::uint32_t *from,
 	std::uint32_t *to) noexcept
 {
@@ -42,7 +82,7 @@ void PlacePair(const LayoutPair &pair, std::span<const std::uint64_t> hashes, st
 			JumpBoth(hashes, pair.before->nodes, pair.after->nodes, from, to);
 		else
 			JumpBoth(hashes, pair.after->nodes, pair.before->nodes, to, from);
-	} else {
+	} else if (!PlaceByRendezvous(pair, hashes, from, to)) {
 		PlaceBatch(*pair.before, hashes, from);
 		PlaceBatch(*pair.after, hashes, to);
 	}

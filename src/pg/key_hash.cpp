@@ -24,12 +24,34 @@ Oid HashFunctionOf(Oid type)
 	return function;
 }
 
+namespace
+{
+
+IntegerKey IntegerKeyOf(int columns, const Oid *functions)
+{
+	if (columns != 1)
+		return IntegerKey::kNo;
+	switch (functions[0]) {
+	case F_HASHINT2EXTENDED:
+		return IntegerKey::kInt2;
+	case F_HASHINT4EXTENDED:
+		return IntegerKey::kInt4;
+	case F_HASHINT8EXTENDED:
+		return IntegerKey::kInt8;
+	default:
+		return IntegerKey::kNo;
+	}
+}
+
+} // namespace
+
 KeyHasher *MakeKeyHasher(
 	MemoryContext context, int columns, const Oid *functions, const Oid *collations)
 {
 	Assert(columns >= 0 && columns <= kMaxKeyColumns);
 	auto *hasher = static_cast<KeyHasher *>(MemoryContextAllocZero(context, sizeof(KeyHasher)));
 	hasher->columns = columns;
+	hasher->integer = IntegerKeyOf(columns, functions);
 	for (int column = 0; column < columns; ++column) {
 		auto *info = static_cast<FmgrInfo *>(MemoryContextAllocZero(context, sizeof(FmgrInfo)));
 		fmgr_info_cxt(functions[column], info, context);
