@@ -148,8 +148,12 @@ CREATE AGGREGATE heavy_hashes(VARIADIC key "any") (
 COMMENT ON AGGREGATE heavy_hashes("any") IS
 'private: number of rows, then the hashes that may belong to heavy keys, heaviest first (Misra, Gries 1982)';
 
+CREATE FUNCTION is_heavy_support(internal) RETURNS internal
+	AS 'MODULE_PATHNAME', 'shardkit_is_heavy_support' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION is_heavy_support(internal) IS 'private: tells the planner that few rows are heavy';
+
 CREATE FUNCTION is_heavy(candidates bigint[], VARIADIC key "any") RETURNS boolean
-	AS 'MODULE_PATHNAME', 'shardkit_is_heavy' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'shardkit_is_heavy' LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT is_heavy_support;
 COMMENT ON FUNCTION is_heavy(bigint[], "any") IS
 'private: is the partition hash of this key among the candidates?';
 

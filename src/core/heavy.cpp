@@ -24,13 +24,17 @@ HeavyKey &CellOf(HeavyKeyTable &table, std::uint64_t key) noexcept
 	return table.cells[place];
 }
 
-/* Copies the cells in use together; answers how many. */
-std::uint32_t Gather(const HeavyKeyTable &table, std::array<HeavyKey, kHeavyKeys> &keys) noexcept
+/* Room for all keys, and for one that is written but not kept. */
+using Gathered = std::array<HeavyKey, kHeavyKeys + 1>;
+
+/* Copies the cells in use together, without a branch to mispredict; answers how many. */
+std::uint32_t Gather(const HeavyKeyTable &table, Gathered &keys) noexcept
 {
 	std::uint32_t found = 0;
-	for (const HeavyKey &cell : table.cells)
-		if (cell.count != 0)
-			keys[found++] = cell;
+	for (const HeavyKey &cell : table.cells) {
+		keys[found] = cell;
+		found += cell.count != 0 ? 1 : 0;
+	}
 	return found;
 }
 
@@ -40,7 +44,7 @@ bool IsHeavier(const HeavyKey &one, const HeavyKey &other) noexcept
 }
 
 /* The median of the counts; nearly always a small number, found by counting. */
-std::uint64_t MedianCount(std::array<HeavyKey, kHeavyKeys> &keys, std::uint32_t found) noexcept
+std::uint64_t MedianCount(Gathered &keys, std::uint32_t found) noexcept
 {
 	std::array<std::uint32_t, 64> counts{};
 	for (std::uint32_t i = 0; i < found; ++i)
@@ -59,7 +63,7 @@ std::uint64_t MedianCount(std::array<HeavyKey, kHeavyKeys> &keys, std::uint32_t 
 /* Lowers all counters by their median, which frees at least half of them. */
 void Prune(HeavyKeyTable &table) noexcept
 {
-	std::array<HeavyKey, kHeavyKeys> keys;
+	Gathered keys;
 	const std::uint32_t found = Gather(table, keys);
 	const std::uint64_t lower = MedianCount(keys, found);
 	table.cells.fill({});
@@ -113,7 +117,7 @@ void MergeHeavy(HeavyKeyTable &into, const HeavyKeyTable &from) noexcept
 
 std::uint32_t HeaviestKeys(const HeavyKeyTable &table, std::span<HeavyKey> best) noexcept
 {
-	std::array<HeavyKey, kHeavyKeys> keys{};
+	Gathered keys;
 	const std::uint32_t found = Gather(table, keys);
 	std::sort(keys.begin(), keys.begin() + found, IsHeavier);
 	const auto wanted = static_cast<std::uint32_t>(std::min<std::size_t>(found, best.size()));

@@ -22,6 +22,19 @@ double UnseenShare(double blocks) noexcept
 	return std::min(1.0, 3.7 / blocks);
 }
 
+/*
+ * Wilson's interval for as many independent rows as would have this standard error. The plain one,
+ * share +- quantile * error, is too short towards 0 and 1: it held 89 % of the time instead of 95.
+ */
+ShareRange ScoreInterval(double share, double error, double quantile) noexcept
+{
+	const double per_row = error * error * quantile * quantile / (share * (1 - share));
+	const double middle = (share + per_row / 2) / (1 + per_row);
+	const double reach =
+		std::sqrt(per_row * share * (1 - share) + per_row * per_row / 4) / (1 + per_row);
+	return {.low = std::max(0.0, middle - reach), .high = std::min(1.0, middle + reach)};
+}
+
 } // namespace
 
 void AddBlock(BlockSums &sums, double rows, double moved) noexcept
@@ -55,11 +68,12 @@ ShareRange ShareInterval(const BlockSums &sums, double all_blocks) noexcept
 		0.0, sums.moved_squared - 2 * share * sums.rows_moved + share * share * sums.rows_squared);
 	const double variance = squares / (blocks - 1);
 	const double error = std::sqrt(unsampled * blocks * variance) / sums.rows;
-	double reach = Quantile(blocks - 1) * error;
 	/* All or nothing moved in the sample: no variance seen does not mean none there. */
-	if (sums.moved <= 0 || sums.moved >= sums.rows)
-		reach = unsampled * UnseenShare(blocks);
-	return {.low = std::max(0.0, share - reach), .high = std::min(1.0, share + reach)};
+	if (sums.moved <= 0 || sums.moved >= sums.rows) {
+		const double reach = unsampled * UnseenShare(blocks);
+		return {.low = std::max(0.0, share - reach), .high = std::min(1.0, share + reach)};
+	}
+	return ScoreInterval(share, error, Quantile(blocks - 1));
 }
 
 } // namespace shardkit

@@ -26,7 +26,7 @@ struct HeavyState {
 struct KeyCall {
 	KeyArguments arguments;
 	KeyHasher *hasher;
-	Datum given;
+	bool is_constant; /* the candidates cannot differ from row to row */
 	uint32 mask;
 	uint64 *candidates; /* open addressing; zero is free, has_zero says whether it is one */
 	bool has_zero;
@@ -56,9 +56,8 @@ KeyCall &CallOf(FunctionCallInfo fcinfo, int first)
 
 uint64 HashOfKey(FunctionCallInfo fcinfo, const KeyCall &call)
 {
-	KeyValues key;
-	ReadKeyArguments(fcinfo, call.arguments, key);
-	return HashKey(*call.hasher, key.values, key.nulls);
+	bool has_null = false;
+	return HashKeyArguments(fcinfo, call.arguments, *call.hasher, has_null);
 }
 
 MemoryContext AggregateContext(FunctionCallInfo fcinfo)
@@ -136,12 +135,7 @@ void FillCandidates(FunctionCallInfo fcinfo, KeyCall &call)
 	for (int i = 0; i < count; ++i)
 		AddCandidate(call, static_cast<uint64>(DatumGetInt64(values[i])));
 	pfree(values);
-	call.given = PG_GETARG_DATUM(0);
-}
-
-bool IsConstantArgument(FunctionCallInfo fcinfo)
-{
-	return get_fn_expr_arg_stable(fcinfo->flinfo, 0);
+	call.is_constant = get_fn_expr_arg_stable(fcinfo->flinfo, 0);
 }
 
 } // namespace
@@ -227,7 +221,19 @@ Datum shardkit_is_heavy(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	KeyCall &call = CallOf(fcinfo, 1);
-	if (call.candidates == nullptr || !IsConstantArgument(fcinfo))
+	if (!call.is_constant)
 		FillCandidates(fcinfo, call);
 	PG_RETURN_BOOL(IsCandidate(call, HashOfKey(fcinfo, call)));
+}
+
+/* For the planner: few rows pass, so that it does not expect millions of groups behind the test. */
+SHARDKIT_FUNCTION(shardkit_is_heavy_support)
+Datum shardkit_is_heavy_support(PG_FUNCTION_ARGS)
+{
+	constexpr double kExpected = 0.001;
+	Node *request = reinterpret_cast<Node *>(PG_GETARG_POINTER(0));
+	if (!IsA(request, SupportRequestSelectivity))
+		PG_RETURN_POINTER(nullptr);
+	reinterpret_cast<SupportRequestSelectivity *>(request)->selectivity = kExpected;
+	PG_RETURN_POINTER(request);
 }

@@ -43,6 +43,21 @@ inline Oid KeyArgumentCollation(const KeyArguments &arguments, int column)
 	return arguments.collations[arguments.is_array ? 0 : column];
 }
 
+/* The hash of this call's key, a list of columns. */
+inline uint64 HashKeyArguments(
+	FunctionCallInfo fcinfo, const KeyArguments &arguments, const KeyHasher &hasher, bool &has_null)
+{
+	const int first = arguments.first;
+	has_null = false;
+	if (hasher.integer != IntegerKey::kNo && !PG_ARGISNULL(first))
+		return HashIntegerKey(hasher.integer, PG_GETARG_DATUM(first));
+	KeyValues key;
+	ReadKeyArguments(fcinfo, arguments, key);
+	for (int i = 0; i < key.columns; ++i)
+		has_null = has_null || key.nulls[i];
+	return HashKey(hasher, key.values, key.nulls);
+}
+
 } // namespace shardkit
 
 #endif

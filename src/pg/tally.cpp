@@ -45,15 +45,10 @@ Datum shardkit_tally_key(PG_FUNCTION_ARGS)
 	TallyCall &call = CallOf(fcinfo);
 	Tally &tally = TransitionState(fcinfo, PlanArgument(fcinfo, call));
 	const KeyHasher &hasher = HasherOf(fcinfo, call);
-	KeyValues key;
-	ReadKeyArguments(fcinfo, call.arguments, key);
-	for (int i = 0; i < key.columns; ++i)
-		if (key.nulls[i]) {
-			++tally.null_keys;
-			break;
-		}
-	const double weight = WeightArgument(fcinfo, 2, tally);
-	AddToTally(tally, HashKey(hasher, key.values, key.nulls), weight);
+	bool has_null = false;
+	const uint64 hash = HashKeyArguments(fcinfo, call.arguments, hasher, has_null);
+	tally.null_keys += has_null ? 1 : 0;
+	AddToTally(tally, hash, WeightArgument(fcinfo, 2, tally));
 	PG_RETURN_POINTER(&tally);
 }
 
