@@ -25,14 +25,14 @@ BEGIN
 	PERFORM shardkit.share_sequences(parent, model);
 	IF with_keys THEN
 		FOR part IN
-			SELECT c.conname, pg_get_constraintdef(c.oid) AS definition
+			SELECT pg_get_constraintdef(c.oid) AS definition
 			FROM pg_constraint AS c, pg_partitioned_table AS p
 			WHERE c.conrelid = model AND c.contype IN ('p', 'u') AND p.partrelid = parent
 				AND (SELECT bool_and(a.attname IN (SELECT m.attname FROM pg_attribute AS m
 						WHERE m.attrelid = model AND m.attnum = ANY (c.conkey)))
 					FROM pg_attribute AS a WHERE a.attrelid = parent AND a.attnum = ANY (p.partattrs))
 		LOOP
-			EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s', parent, part.conname, part.definition);
+			EXECUTE format('ALTER TABLE %s ADD %s', parent, part.definition);
 		END LOOP;
 	END IF;
 	FOR part IN

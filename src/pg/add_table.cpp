@@ -186,7 +186,7 @@ void AddPerNode(const MapEntry &map, MapTable &table)
 	CheckKeyTypes(map, table.key_types);
 	InsertTable(map, table);
 	for (const MapNode &node : map.nodes)
-		CreateNodeTable(map, table, node);
+		CreateNodeTable(map, table, node, true);
 	if (adopts)
 		OfferIndex(map, table, KeyColumnList(model, key, ""));
 }

@@ -32,7 +32,7 @@ char *ResultText(int column)
 /* Rows must be able to pass between the nodes' tables. */
 void CheckShape(Oid relation, Oid model)
 {
-	if (relation == model)
+	if (relation == model || !OidIsValid(model))
 		return;
 	if (RunAsCaller("SELECT problem, fix FROM shardkit.column_differences($1::pg_catalog.regclass,"
 					" $2::pg_catalog.regclass)",
@@ -130,7 +130,8 @@ Oid ModelOf(const MapEntry &map, const MapTable &table, const MapNode *node)
 			   : InvalidOid;
 }
 
-void CreateNodeTable(const MapEntry &map, const MapTable &table, const MapNode &node)
+void CreateNodeTable(
+	const MapEntry &map, const MapTable &table, const MapNode &node, bool by_template)
 {
 	if (table.per_slot) {
 		if (node.server != nullptr)
@@ -147,9 +148,11 @@ void CreateNodeTable(const MapEntry &map, const MapTable &table, const MapNode &
 	const Oid relation = NodeTableOid(table, node);
 	CheckIsPlainTable(relation);
 	CheckRowsOfTable(map, table, static_cast<int32>(&node - map.nodes.data()));
-	if (is_there)
-		CheckShape(relation,
-			OidIsValid(table.template_table) ? table.template_table : ModelOf(map, table));
+	if (is_there) {
+		const Oid other = ModelOf(map, table, by_template ? nullptr : &node);
+		const bool template_rules = by_template && OidIsValid(table.template_table);
+		CheckShape(relation, template_rules || !OidIsValid(other) ? table.template_table : other);
+	}
 	CreateGuards(map, table, node, relation);
 }
 

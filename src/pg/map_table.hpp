@@ -10,9 +10,11 @@ namespace shardkit
 /*
  * Kind per_node: creates the table on the node like its model where it is missing, else checks
  * shape and rows of the one that is there; puts the guards on it. Kind per_slot: checks that the
- * node can hold partitions. As the current user; SPI must be connected.
+ * node can hold partitions. As the current user; SPI must be connected. by_template: what is there
+ * must be like the template, else like the tables of the other nodes.
  */
-void CreateNodeTable(const MapEntry &map, const MapTable &table, const MapNode &node);
+void CreateNodeTable(
+	const MapEntry &map, const MapTable &table, const MapNode &node, bool by_template = false);
 
 /* Once all tables are on the node: their foreign keys to each other. */
 void CreateForeignKeys(const MapEntry &map, const MapNode &node);

@@ -1,0 +1,349 @@
+-- ------------------------------------------------------------------------------------------
+-- Audit: everything that is not as a map says, with the statement that cures it
+-- ------------------------------------------------------------------------------------------
+
+-- Each part of the audit answers the same columns. Where fix holds several statements, they belong together.
+
+CREATE FUNCTION verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT 'map', m.name, 'the map comes from another server or database',
+	format('SELECT shardkit.adopt_map(%L)', m.name)
+FROM shardkit.map AS m
+WHERE m.name = verify_slots.map AND (m.database_oid <> (SELECT oid FROM pg_database WHERE datname = current_database())
+	OR m.system_identifier <> (SELECT system_identifier FROM pg_control_system()))
+UNION ALL
+SELECT 'slot', 'slots ' || string_agg(s.slot::text, ', ' ORDER BY s.slot), 'no node owns them',
+	format('SELECT shardkit.deal_slots(%L)', verify_slots.map)
+FROM shardkit.slot_map AS s WHERE s.map = verify_slots.map AND s.node IS NULL HAVING count(*) > 0
+UNION ALL
+SELECT 'move', format('move %s of slot %s', l.id, l.slot),
+	format('it stopped as %s on its way from %s to %s', l.state, l.from_node, l.to_node),
+	format('CALL shardkit.resume_moves(%L)', verify_slots.map)
+FROM shardkit.move_log AS l WHERE l.map = verify_slots.map AND l.finished_at IS NULL
+UNION ALL
+SELECT 'server', n.name, format('server %s does not exist', n.server),
+	format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, dbname %L); '
+		'CREATE USER MAPPING FOR CURRENT_USER SERVER %1$I', n.server, 'HOST', current_database())
+FROM shardkit.node AS n WHERE n.map = verify_slots.map AND n.server IS NOT NULL
+	AND n.server NOT IN (SELECT srvname FROM pg_foreign_server)
+$$;
+COMMENT ON FUNCTION verify_slots(text) IS 'part of verify_map: slots, moves, servers';
+
+-- Where the guards say that a node's tables are by now.
+CREATE FUNCTION guarded_tables(map text, OUT node text, OUT found regclass) RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT DISTINCT n.name, t.tgrelid::regclass
+FROM pg_trigger AS t JOIN shardkit.node AS n ON n.map = guarded_tables.map
+WHERE t.tgfoid = 'shardkit.guard()'::regprocedure AND position(
+	convert_to(guarded_tables.map, getdatabaseencoding()) || '\x00'::bytea
+	|| convert_to(n.name, getdatabaseencoding()) || '\x00'::bytea IN t.tgargs) = 1
+$$;
+COMMENT ON FUNCTION guarded_tables(text) IS 'tables with the guard of a map''s node, wherever they are';
+
+CREATE FUNCTION verify_tables(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH places AS (
+	SELECT t.relation, t.key, t.template, n.name AS node, n.schema, to_regnamespace(quote_ident(n.schema)) AS namespace,
+		to_regclass(format('%I.%s', n.schema, t.relation)) AS found
+	FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
+	WHERE t.map = verify_tables.map AND t.kind = 'per_node' AND n.server IS NULL),
+-- A guarded table that is not where the map says: renamed, or its schema was.
+strays AS (
+	SELECT g.node, g.found, c.relname, s.nspname
+	FROM shardkit.guarded_tables(verify_tables.map) AS g
+		JOIN pg_class AS c ON c.oid = g.found JOIN pg_namespace AS s ON s.oid = c.relnamespace
+	WHERE g.found NOT IN (SELECT p.found FROM places AS p WHERE p.found IS NOT NULL)),
+missing_schemas AS (
+	SELECT p.node, p.schema, (SELECT min(s.nspname) FROM strays AS s
+		WHERE s.node = p.node AND quote_ident(s.relname) IN (SELECT relation FROM places)) AS now
+	FROM places AS p WHERE p.namespace IS NULL GROUP BY p.node, p.schema),
+missing_tables AS (
+	SELECT p.*, (SELECT min(s.relname) FROM strays AS s WHERE s.node = p.node AND s.nspname = p.schema
+		AND quote_ident(s.relname) NOT IN (SELECT relation FROM places)) AS now
+	FROM places AS p WHERE p.namespace IS NOT NULL AND p.found IS NULL),
+-- The shape that most nodes have is the one that the others should have.
+shapes AS (
+	SELECT p.*, (SELECT string_agg(format('%s %s%s', a.attname, d.data_type, d.attributes), ', ' ORDER BY a.attname)
+		FROM pg_attribute AS a, shardkit.column_definition(p.found, a.attnum) AS d
+		WHERE a.attrelid = p.found AND a.attnum > 0 AND NOT a.attisdropped) AS shape
+	FROM places AS p WHERE p.found IS NOT NULL),
+models AS (
+	SELECT DISTINCT ON (s.relation) s.relation, s.found AS model
+	FROM (SELECT *, count(*) OVER (PARTITION BY relation, shape) AS votes FROM shapes) AS s
+	ORDER BY s.relation, s.votes DESC, s.node COLLATE "C"),
+guards AS (
+	SELECT s.node, s.relation, s.found, g.name, t.tgname, t.tgenabled,
+		t.tgargs = convert_to(verify_tables.map, getdatabaseencoding()) || '\x00'::bytea
+			|| convert_to(s.node, getdatabaseencoding()) || '\x00'::bytea
+			|| convert_to(s.key, getdatabaseencoding()) || '\x00'::bytea AS right_arguments
+	FROM shapes AS s CROSS JOIN (VALUES ('shardkit_guard_insert'), ('shardkit_guard_update')) AS g (name)
+		LEFT JOIN pg_trigger AS t ON t.tgrelid = s.found AND t.tgname = g.name
+			AND t.tgfoid = 'shardkit.guard()'::regprocedure)
+SELECT 'schema', m.schema::text, format('the schema of node %s %s', m.node,
+		coalesce('is called ' || quote_ident(m.now) || ' now', 'does not exist')),
+	coalesce(format('ALTER SCHEMA %I RENAME TO %I', m.now, m.schema), format('CREATE SCHEMA %I', m.schema))
+FROM (SELECT m.node, m.schema, m.now FROM missing_schemas AS m WHERE m.now IS NOT NULL) AS m
+UNION ALL
+SELECT 'schema', m.schema::text, format('the schema of node %s does not exist', m.node), format('CREATE SCHEMA %I', m.schema)
+FROM missing_schemas AS m WHERE m.now IS NULL
+UNION ALL
+SELECT 'table', format('%I.%s', m.schema, m.relation), CASE WHEN m.now IS NULL THEN 'the table does not exist'
+		ELSE format('the table is called %I now', m.now) END,
+	CASE WHEN m.now IS NULL THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, m.relation)
+		ELSE 'ALTER TABLE ' || quote_ident(m.schema) || '.' || quote_ident(m.now) || ' RENAME TO ' || m.relation END
+FROM missing_tables AS m
+UNION ALL
+SELECT 'shape', s.found::text, d.problem, d.fix
+FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit.column_differences(s.found, m.model) AS d
+WHERE s.found <> m.model
+UNION ALL
+SELECT 'rule', s.found::text, d.problem, d.fix
+FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit.rule_differences(s.found, m.model) AS d
+WHERE s.found <> m.model
+UNION ALL
+SELECT 'guard', g.found::text, CASE WHEN g.tgname IS NULL THEN format('trigger %s is missing', g.name)
+		WHEN NOT g.right_arguments THEN format('trigger %s guards another node or key', g.name)
+		ELSE format('trigger %s is %s', g.name, CASE g.tgenabled WHEN 'D' THEN 'disabled'
+			ELSE 'not enabled always' END) END,
+	CASE WHEN g.tgname IS NULL OR NOT g.right_arguments THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, g.relation)
+		ELSE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.found, g.name) END
+FROM guards AS g WHERE g.tgname IS NULL OR g.tgenabled <> 'A' OR NOT g.right_arguments
+$$;
+COMMENT ON FUNCTION verify_tables(text) IS 'part of verify_map: schemas, tables, shapes and guards of kind per_node';
+
+-- Sequences of identity and serial columns that could give two nodes one number.
+CREATE FUNCTION verify_sequences(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH drawing AS (
+	SELECT t.relation, n.name AS node, r.found, a.attname, a.attidentity, s.seqrelid::regclass AS sequence,
+		s.seqstart, s.seqincrement, s.seqmin, s.seqmax,
+		first_value(s.seqrelid::regclass) OVER w AS first_sequence
+	FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map,
+		LATERAL (SELECT to_regclass(format('%I.%s', n.schema, t.relation)) AS found) AS r
+		JOIN pg_attribute AS a ON a.attrelid = r.found AND a.attnum > 0 AND NOT a.attisdropped
+		JOIN LATERAL (
+			SELECT d.objid AS sequence FROM pg_depend AS d
+			WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+				AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype = 'i' AND a.attidentity <> ''
+			UNION
+			SELECT d.refobjid FROM pg_attrdef AS f JOIN pg_depend AS d
+				ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
+			WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum) AS q ON true
+		JOIN pg_sequence AS s ON s.seqrelid = q.sequence
+	WHERE t.map = verify_sequences.map AND t.kind = 'per_node' AND n.server IS NULL
+	WINDOW w AS (PARTITION BY t.relation, a.attname ORDER BY n.name COLLATE "C"))
+SELECT DISTINCT ON (d.found, d.attname) 'sequence', format('%s.%I', d.found, d.attname),
+	format('%s and %s can give two nodes the same number', d.sequence, o.sequence),
+	CASE WHEN d.attidentity <> '' THEN format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY; ', d.found, d.attname) ELSE '' END
+	|| format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT pg_catalog.nextval(%L::pg_catalog.regclass); ',
+		d.found, d.attname, d.first_sequence)
+	|| format('SELECT pg_catalog.setval(%L, greatest((SELECT last_value FROM %s), (SELECT max(%I) FROM %s), (SELECT max(%3$I) FROM %5$s)))',
+		d.first_sequence, d.first_sequence, d.attname, d.found, o.found)
+FROM drawing AS d JOIN drawing AS o ON o.relation = d.relation AND o.attname = d.attname
+	AND o.sequence <> d.sequence AND o.sequence = o.first_sequence
+-- Equal steps from different starts never meet.
+WHERE d.seqmin <= o.seqmax AND o.seqmin <= d.seqmax
+	AND NOT (d.seqincrement = o.seqincrement AND (d.seqstart - o.seqstart) % d.seqincrement <> 0)
+ORDER BY d.found, d.attname, o.node COLLATE "C"
+$$;
+COMMENT ON FUNCTION verify_sequences(text) IS 'part of verify_map: numbers that two nodes could both give';
+
+CREATE FUNCTION verify_partitions(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+WITH parents AS (
+	SELECT t.relation, to_regclass(t.relation) AS parent
+	FROM shardkit.map_table AS t WHERE t.map = verify_partitions.map AND t.kind = 'per_slot'),
+slots AS (
+	SELECT p.relation, p.parent, s.slot, s.node, n.schema, n.server, f.partition_table, f.server AS found_server, x.nspname
+	FROM parents AS p CROSS JOIN shardkit.slot_map AS s
+		JOIN shardkit.node AS n ON n.map = s.map AND n.name = s.node
+		LEFT JOIN LATERAL shardkit.slot_partitions(p.parent) AS f ON f.slot = s.slot
+		LEFT JOIN pg_class AS c ON c.oid = f.partition_table
+		LEFT JOIN pg_namespace AS x ON x.oid = c.relnamespace
+	WHERE s.map = verify_partitions.map AND p.parent IS NOT NULL),
+fences AS (
+	SELECT s.partition_table, t.tgname FROM slots AS s JOIN pg_trigger AS t ON t.tgrelid = s.partition_table
+	WHERE t.tgfoid = to_regprocedure('shardkit.fence()') AND NOT EXISTS (
+		SELECT FROM shardkit.move_log AS l WHERE l.map = verify_partitions.map AND l.slot = s.slot AND l.finished_at IS NULL))
+SELECT 'table', p.relation, 'the table does not exist', format('SELECT shardkit.remove_table(%L, %L)', verify_partitions.map, p.relation)
+FROM parents AS p WHERE p.parent IS NULL
+UNION ALL
+SELECT 'partition', format('slot %s of %s', s.slot, s.relation), 'the partition is missing',
+	format('SELECT shardkit.repair_table(%L, %L)', verify_partitions.map, s.relation)
+FROM slots AS s WHERE s.partition_table IS NULL
+UNION ALL
+SELECT 'partition', s.partition_table::text, format('it lies in schema %I, its slot belongs to node %s', s.nspname, s.node),
+	CASE WHEN to_regnamespace(quote_ident(s.schema)) IS NULL THEN format('ALTER SCHEMA %I RENAME TO %I', s.nspname, s.schema)
+		ELSE format('ALTER TABLE %s SET SCHEMA %I', s.partition_table, s.schema) END
+FROM slots AS s WHERE s.partition_table IS NOT NULL AND s.server IS NULL AND s.found_server IS NULL AND s.nspname <> s.schema
+UNION ALL
+-- What lies elsewhere was attached by hand; the owner's own partition takes its place.
+SELECT 'partition', s.partition_table::text, format('it lies %s, its slot belongs to node %s',
+		coalesce('on server ' || quote_ident(s.found_server), 'on no server'), s.node),
+	format('ALTER TABLE %s DETACH PARTITION %s; ALTER %sTABLE %2$s RENAME TO %I; SELECT shardkit.repair_table(%L, %L)',
+		s.parent, s.partition_table, CASE WHEN s.found_server IS NULL THEN '' ELSE 'FOREIGN ' END,
+		('stray_' || s.slot || '_' || s.partition_table::oid)::name, verify_partitions.map, s.relation)
+FROM slots AS s WHERE s.partition_table IS NOT NULL AND s.server IS DISTINCT FROM s.found_server
+UNION ALL
+SELECT 'fence', f.partition_table::text, 'a fence of no move refuses every write',
+	format('DROP TRIGGER %I ON %s', f.tgname, f.partition_table)
+FROM fences AS f
+$$;
+COMMENT ON FUNCTION verify_partitions(text) IS 'part of verify_map: partitions of kind per_slot';
+
+-- Rows on the wrong node, on two, or without a key.
+CREATE FUNCTION verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part record;
+	columns text;
+	keys text;
+	many bigint;
+BEGIN
+	FOR part IN
+		SELECT t.relation, t.key, n.schema, to_regclass(format('%I.%s', n.schema, t.relation)) AS found
+		FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
+		WHERE t.map = verify_rows.map AND t.kind = 'per_node' AND n.server IS NULL
+	LOOP
+		CONTINUE WHEN part.found IS NULL;
+		EXECUTE format('SELECT count(*) FROM %s WHERE num_nonnulls(%s) = 0', part.found, part.key) INTO many;
+		CONTINUE WHEN many = 0;
+		kind := 'key';
+		object := part.found::text;
+		problem := format('%s rows have no key', many);
+		columns := format('%I.%I', part.schema, (trim('"' FROM part.relation) || '_without_key')::name);
+		fix := format('CREATE TABLE IF NOT EXISTS %s (LIKE %s); WITH removed AS (DELETE FROM %2$s WHERE num_nonnulls(%3$s) = 0 RETURNING *)'
+			' INSERT INTO %1$s SELECT * FROM removed', columns, part.found, part.key);
+		RETURN NEXT;
+	END LOOP;
+
+	FOR part IN
+		SELECT r.*, shardkit.slot_expression(t.map, t.key) AS expression,
+			to_regclass(format('%I.%s', a.schema, t.relation)) AS wrong,
+			to_regclass(quote_ident(b.schema) || '.' || t.relation) AS proper, t.kind AS table_kind
+		FROM shardkit.misplaced_rows(verify_rows.map) AS r
+			JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = r.relation
+			JOIN shardkit.node AS a ON a.map = t.map AND a.name = r.node
+			LEFT JOIN shardkit.node AS b ON b.map = t.map AND b.name = r.owner
+	LOOP
+		kind := 'rows';
+		object := coalesce(part.wrong::text, part.relation);
+		problem := format('%s rows of slot %s belong to node %s', part.rows, part.slot, coalesce(part.owner, '(none yet)'));
+		IF part.table_kind = 'per_slot' THEN
+			-- Through the parent they find their partition.
+			SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
+			WHERE c.attrelid = part.relation::regclass AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
+			SELECT format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *) INSERT INTO %s (%s) SELECT %5$s FROM moved',
+				p.partition_table, part.expression, part.slot, part.relation, columns) INTO fix
+			FROM shardkit.slot_partitions(part.relation::regclass) AS p
+				JOIN shardkit.slot_map AS s ON s.map = verify_rows.map AND s.slot = p.slot AND s.node = part.node
+			WHERE p.server IS NOT NULL AND p.slot <> part.slot LIMIT 1;
+			RETURN NEXT;
+			CONTINUE;
+		ELSIF part.owner IS NULL OR part.slot IS NULL THEN
+			fix := format('SELECT shardkit.assign_slots(%L, ARRAY[%s], %L)', verify_rows.map, part.slot, part.node);
+			RETURN NEXT;
+			CONTINUE;
+		END IF;
+		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
+		WHERE c.attrelid = part.wrong AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
+		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO keys
+		FROM pg_index AS i JOIN pg_attribute AS c ON c.attrelid = i.indrelid AND c.attnum = ANY (i.indkey)
+		WHERE i.indrelid = part.proper AND i.indisprimary;
+		many := 0;
+		IF keys IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) FROM %s WHERE %s = %s AND (%s) IN (SELECT %4$s FROM %5$s)',
+				part.wrong, part.expression, part.slot, keys, part.proper) INTO many;
+		END IF;
+		IF many > 0 THEN
+			problem := problem || format('; %s of them are there too, and those stay as they are there', many);
+			fix := format('DELETE FROM %s WHERE %s = %s AND (%s) IN (SELECT %4$s FROM %5$s); ',
+				part.wrong, part.expression, part.slot, keys, part.proper);
+		ELSE
+			fix := '';
+		END IF;
+		fix := fix || format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *)'
+			' INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %5$s FROM moved',
+			part.wrong, part.expression, part.slot, part.proper, columns);
+		RETURN NEXT;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_rows(text) IS 'part of verify_map: rows that lie wrong, twice, or without a key';
+
+-- What the servers hold: the tables, and the checks on them.
+CREATE FUNCTION verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part record;
+BEGIN
+	FOR part IN
+		SELECT t.relation, t.relation::regclass AS parent, coalesce(t.template, t.relation::regclass) AS model, p.server,
+			jsonb_object_agg(shardkit.remote_name(p.partition_table), p.slot) AS tables, m.slots
+		FROM shardkit.map_table AS t JOIN shardkit.map AS m ON m.name = t.map,
+			LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+		WHERE t.map = verify_servers.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
+		GROUP BY t.relation, t.template, p.server, m.slots
+	LOOP
+		RETURN QUERY
+		SELECT CASE WHEN a[1] IS NULL THEN 'table' ELSE 'check' END, format('%s on server %I', w.name, part.server),
+			CASE WHEN a[1] IS NULL THEN 'the table does not exist there'
+				ELSE 'the check that keeps rows of other slots out is missing or another' END,
+			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit.remote_table_statements(%L, %L, %L, %L, %s, %s))',
+					part.server, part.parent, part.model, n.names[1], n.names[2], part.slots, w.slot)
+				ELSE format('SELECT shardkit.repair_table(%L, %L)', verify_servers.map, part.relation) END
+		FROM jsonb_each_text(part.tables) AS w (name, slot)
+			CROSS JOIN LATERAL (SELECT parse_ident(w.name) AS names) AS n
+			LEFT JOIN shardkit.ask_server(part.server, format(
+				'SELECT pg_catalog.format(''%%I.%%I'', n.nspname, c.relname), pg_catalog.pg_get_constraintdef(k.oid)'
+				' FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace'
+				' LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid = c.oid AND k.conname = ''shardkit_slot'' AND k.convalidated'
+				' WHERE pg_catalog.format(''%%I.%%I'', n.nspname, c.relname) = ANY (%L::text[])',
+				ARRAY(SELECT jsonb_object_keys(part.tables)))) AS a ON a[1] = w.name
+		WHERE a[1] IS NULL OR a[2] IS NULL OR a[2] !~ format('satisfies_hash_partition.*, %s, %s, ', part.slots, w.slot);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_servers(text) IS 'part of verify_map: what lies on the servers';
+
+CREATE FUNCTION verify_map(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part text;
+	found_any boolean := false;
+BEGIN
+	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = verify_map.map) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('there is no map %s', quote_nullable(verify_map.map)),
+			HINT = 'SELECT name FROM shardkit.map lists the maps.';
+	END IF;
+	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'servers', 'rows', 'slots'] LOOP
+		-- Rows can be read only where the tables are as they should be.
+		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
+		BEGIN
+			RETURN QUERY EXECUTE format('SELECT * FROM shardkit.verify_%s($1)', part) USING verify_map.map;
+			found_any := found_any OR part IN ('tables', 'partitions') AND FOUND
+				AND EXISTS (SELECT FROM shardkit.verify_tables(verify_map.map) AS t
+					WHERE t.kind IN ('schema', 'table', 'shape'));
+		EXCEPTION WHEN OTHERS THEN
+			kind := part;
+			object := verify_map.map;
+			problem := 'could not be checked: ' || SQLERRM;
+			fix := NULL;
+			RETURN NEXT;
+		END;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_map(text) IS
+'everything that is not as the map says, each with the statement that cures it; empty: all is well. Rows are looked at once tables have their shape';
