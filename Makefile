@@ -162,6 +162,7 @@ REGRESS = \
 
 # pg_isolation_regress: test/isolation/specs/NAME.spec
 ISOLATION = \
+	adopt \
 	guard \
 	map_cache \
 	require \

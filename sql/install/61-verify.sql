@@ -225,8 +225,8 @@ BEGIN
 
 	FOR part IN
 		SELECT r.*, shardkit.slot_expression(t.map, t.key) AS expression,
-			to_regclass(format('%I.%s', a.schema, t.relation)) AS wrong,
-			to_regclass(quote_ident(b.schema) || '.' || t.relation) AS proper, t.kind AS table_kind
+			CASE WHEN t.kind = 'per_node' THEN to_regclass(format('%I.%s', a.schema, t.relation)) END AS wrong,
+			CASE WHEN t.kind = 'per_node' THEN to_regclass(quote_ident(b.schema) || '.' || t.relation) END AS proper, t.kind AS table_kind
 		FROM shardkit.misplaced_rows(verify_rows.map) AS r
 			JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = r.relation
 			JOIN shardkit.node AS a ON a.map = t.map AND a.name = r.node
@@ -239,11 +239,10 @@ BEGIN
 			-- Through the parent they find their partition.
 			SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
 			WHERE c.attrelid = part.relation::regclass AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
-			SELECT format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *) INSERT INTO %s (%s) SELECT %5$s FROM moved',
-				p.partition_table, part.expression, part.slot, part.relation, columns) INTO fix
-			FROM shardkit.slot_partitions(part.relation::regclass) AS p
-				JOIN shardkit.slot_map AS s ON s.map = verify_rows.map AND s.slot = p.slot AND s.node = part.node
-			WHERE p.server IS NOT NULL AND p.slot <> part.slot LIMIT 1;
+			SELECT format('WITH moved AS (DELETE FROM %s WHERE %s = %s AND tableoid <> %L::pg_catalog.regclass RETURNING *)'
+				' INSERT INTO %1$s (%5$s) SELECT %5$s FROM moved',
+				part.relation, part.expression, part.slot, p.partition_table, columns) INTO fix
+			FROM shardkit.slot_partitions(part.relation::regclass) AS p WHERE p.slot = part.slot;
 			RETURN NEXT;
 			CONTINUE;
 		ELSIF part.owner IS NULL OR part.slot IS NULL THEN
@@ -327,7 +326,7 @@ BEGIN
 			MESSAGE = format('there is no map %s', quote_nullable(verify_map.map)),
 			HINT = 'SELECT name FROM shardkit.map lists the maps.';
 	END IF;
-	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'servers', 'rows', 'slots'] LOOP
+	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'rows', 'servers', 'slots'] LOOP
 		-- Rows can be read only where the tables are as they should be.
 		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
 		BEGIN
