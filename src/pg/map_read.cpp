@@ -183,13 +183,23 @@ void ReadTables(Oid table, Snapshot snapshot, MapEntry &map)
 	map.tables = found;
 }
 
-int32 NodeColumn(const MapEntry &map, const Scan &scan, int column)
+bool IsName(const MapEntry &map, int32 node, const char *bytes, size_t length)
 {
-	char *name = TextColumn(scan, column);
-	const int32 node = name == nullptr ? kNoNode : FindNode(map, name);
-	if (name != nullptr)
-		pfree(name);
-	return node;
+	const char *name = map.nodes[node].name;
+	return std::strncmp(name, bytes, length) == 0 && name[length] == '\0';
+}
+
+/* guess is tried first: neighbouring slots mostly have one owner. */
+int32 NodeColumn(const MapEntry &map, const Scan &scan, int column, int32 guess)
+{
+	bool null = false;
+	const Datum value = Column(scan, column, &null);
+	if (null)
+		return kNoNode;
+	const text *name = DatumGetTextPP(value);
+	if (guess != kNoNode && IsName(map, guess, VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name)))
+		return guess;
+	return FindNode(map, text_to_cstring(name));
 }
 
 /* Slots without a row, or with a node that does not exist, have no owner. */
@@ -202,13 +212,15 @@ void ReadSlots(Oid table, Snapshot snapshot, MapEntry &map)
 	std::fill_n(owners, slots, kNoNode);
 	std::fill_n(moving_to, slots, kNoNode);
 
+	int32 owner = kNoNode;
 	Scan scan = BeginScan(table, snapshot, slot_column::kMap, map.name);
 	while (Next(scan)) {
 		const int32 slot = DatumGetInt32(Column(scan, slot_column::kSlot));
 		if (slot < 0 || slot >= map.slots)
 			continue;
-		owners[slot] = NodeColumn(map, scan, slot_column::kNode);
-		moving_to[slot] = NodeColumn(map, scan, slot_column::kMovingTo);
+		owner = NodeColumn(map, scan, slot_column::kNode, owner);
+		owners[slot] = owner;
+		moving_to[slot] = NodeColumn(map, scan, slot_column::kMovingTo, kNoNode);
 		changed_at[slot] = DatumGetInt64(Column(scan, slot_column::kEpoch));
 	}
 	EndScan(scan);
