@@ -146,8 +146,7 @@ int32 SlotOfRow(const GuardState &state, TupleTableSlot *row)
 	bool nulls[kMaxKeyColumns];
 	for (int i = 0; i < state.key.columns; ++i)
 		values[i] = slot_getattr(row, state.key.column[i].number, &nulls[i]);
-	const uint64 hash = HashMapKey(*state.hasher, values, nulls);
-	return static_cast<int32>(hash % static_cast<uint64>(state.map->slots));
+	return SlotOfHash(*state.map, HashMapKey(*state.hasher, values, nulls));
 }
 
 /* Did the slot belong to this node when the transaction took its only snapshot? */

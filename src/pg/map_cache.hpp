@@ -4,6 +4,8 @@
 
 #include <span>
 
+#include "core/reduce.hpp"
+
 #include "pg/pg.hpp"
 
 namespace shardkit
@@ -34,6 +36,7 @@ struct MapEntry {
 	const char *name;
 	int32 id;
 	int32 slots;
+	Divisor slots_divisor; /* for SlotOfHash */
 	const char *hash;
 	int64 epoch;
 	const char *owner;
@@ -65,6 +68,11 @@ int32 GetNode(const MapEntry &map, const char *name);
 
 /* An error if the map has no such slot. */
 void CheckSlotOfMap(const MapEntry &map, int32 slot);
+
+inline int32 SlotOfHash(const MapEntry &map, uint64 hash)
+{
+	return static_cast<int32>(Remainder(hash, map.slots_divisor));
+}
 
 /* A slot's owner's name, or nullptr. */
 inline const char *OwnerName(const MapEntry &map, int32 slot)

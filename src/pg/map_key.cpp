@@ -125,8 +125,7 @@ int32 SlotOf(FunctionCallInfo fcinfo, Lookup &lookup, const MapEntry &map, int f
 		PrepareHasher(lookup, map, key.columns);
 	} else if (lookup.converter != nullptr)
 		ConvertKey(*lookup.converter, key);
-	const uint64 hash = HashMapKey(*lookup.hasher, key.values, key.nulls);
-	return static_cast<int32>(hash % static_cast<uint64>(map.slots));
+	return SlotOfHash(map, HashMapKey(*lookup.hasher, key.values, key.nulls));
 }
 
 } // namespace shardkit

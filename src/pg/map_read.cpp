@@ -108,6 +108,7 @@ bool ReadMapRow(const char *name, Oid table, Snapshot snapshot, MapEntry &map)
 		if (map.slots < 1 || map.slots > kMaxSlots || map.hash == nullptr)
 			ereport(ERROR, (errcode(ERRCODE_DATA_CORRUPTED),
 							   errmsg("the catalog row of map \"%s\" is damaged", name)));
+		map.slots_divisor = MakeDivisor(static_cast<uint64>(map.slots));
 	}
 	EndScan(scan);
 	return found;
