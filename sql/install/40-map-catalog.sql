@@ -1,7 +1,8 @@
 -- ------------------------------------------------------------------------------------------
 -- Map: the catalog
 --
--- Readable by everyone; written only by shardkit's functions. All of it is dumped.
+-- Readable by everyone; written only by shardkit's functions. All of it is dumped. No foreign keys:
+-- pg_restore -j would load a table before the one that it refers to.
 -- ------------------------------------------------------------------------------------------
 
 CREATE TABLE map (
@@ -27,7 +28,7 @@ COMMENT ON COLUMN map.database_oid IS 'database in which the map was made or ado
 COMMENT ON COLUMN map.created_at IS 'when the map was made';
 
 CREATE TABLE node (
-	map text COLLATE "C" NOT NULL REFERENCES map,
+	map text COLLATE "C" NOT NULL,
 	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 255),
 	schema name NOT NULL,
 	server name,
@@ -60,7 +61,7 @@ COMMENT ON COLUMN slot_map.epoch IS 'epoch of the map at which the slot got this
 COMMENT ON COLUMN slot_map.moving_to IS 'node to which an unfinished move carries the slot';
 
 CREATE TABLE map_table (
-	map text COLLATE "C" NOT NULL REFERENCES map,
+	map text COLLATE "C" NOT NULL,
 	relation text COLLATE "C" NOT NULL,
 	key text NOT NULL,
 	key_types regtype[] NOT NULL,
