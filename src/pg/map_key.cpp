@@ -98,12 +98,19 @@ Lookup &LookupOf(FunctionCallInfo fcinfo)
 const MapEntry &MapOf(FunctionCallInfo fcinfo, Lookup &lookup)
 {
 	const text *name = PG_GETARG_TEXT_PP(0);
-	if (BeginsStatement(lookup.mark) || lookup.map == nullptr || !IsNamed(*lookup.map, name)) {
-		lookup.map = nullptr;
+	if (!BeginsStatement(lookup.mark) && lookup.map != nullptr && IsNamed(*lookup.map, name))
+		return *lookup.map;
+
+	/* A loop of statements keeps what it has prepared for as long as no map changes. */
+	const MapEntry *before = lookup.map;
+	const uint64 generation = MapGeneration();
+	lookup.map = nullptr;
+	const MapEntry &map = GetMap(text_to_cstring(name));
+	if (&map != before || generation != lookup.generation)
 		lookup.hasher = nullptr;
-		lookup.map = &GetMap(text_to_cstring(name));
-	}
-	return *lookup.map;
+	lookup.map = &map;
+	lookup.generation = generation;
+	return map;
 }
 
 int32 SlotOf(FunctionCallInfo fcinfo, Lookup &lookup, const MapEntry &map, int first, bool as_text)

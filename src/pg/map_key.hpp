@@ -14,6 +14,7 @@ namespace shardkit
 struct Lookup {
 	StatementMark mark;
 	const MapEntry *map;
+	uint64 generation;    /* of map */
 	MemoryContext memory; /* of all that depends on the map */
 	KeyArguments arguments;
 	KeyConverter *converter; /* nullptr: the map has no table yet, so that any type will do */
