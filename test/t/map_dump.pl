@@ -89,6 +89,10 @@ for my $how (sort keys %restore) {
 	is($fresh->safe_psql($how, q{SELECT owner FROM shardkit.map WHERE name = 'orders'}),
 		$fresh->safe_psql($how, 'SELECT current_user'), "$how: by a superuser");
 
+	is($fresh->safe_psql($how, q{SELECT shardkit.adopt_map('parts')}), '3', "$how: the map of partitions is adopted");
+	is($fresh->safe_psql($how, q{SELECT v FROM unnest(ARRAY['orders', 'parts']) AS map, shardkit.verify_map(map) AS v}),
+		'', "$how: verify_map finds nothing");
+
 	# It works: guards, nodes, tables, numbers.
 	($status, $out, $error) = $fresh->psql($how, <<'SQL');
 INSERT INTO p0."Orders" SELECT min(id) FROM generate_series(5000, 6000) AS id WHERE shardkit.node_of('orders', id) = 'p1'
@@ -105,7 +109,6 @@ SQL
 	cmp_ok($fresh->safe_psql($how, q{INSERT INTO p0."Orders" SELECT min(id) FROM generate_series(5000, 6000) AS id
 			WHERE shardkit.node_of('orders', id) = 'p0' RETURNING number}),
 		'>', $numbers, "$how: numbers of an identity column go on");
-	is($fresh->safe_psql($how, q{SELECT shardkit.adopt_map('parts')}), '3', "$how: the map of partitions is adopted");
 	is($fresh->safe_psql($how, q{SELECT count(*), count(*) FILTER (WHERE tableoid::regclass::text
 			NOT LIKE shardkit.node_of('parts', id) || '.%') FROM parent.events}),
 		'3000|0', "$how: its partitions lie where the map says");
