@@ -61,6 +61,16 @@ inline Rendezvous RendezvousOf(const CompiledLayout &layout) noexcept
 		static_cast<std::uint32_t>(layout.nodes)};
 }
 
+/* Without different weights two arrays are enough: the whole view is made only for the rare case. */
+inline std::int32_t ElectIn(const CompiledLayout &layout, std::uint64_t hash) noexcept
+{
+	if (layout.group_count > 1)
+		return ElectWeighted(RendezvousOf(layout), hash);
+	const auto *seeds = BlockArray<std::uint64_t>(layout, layout.hashes);
+	const auto nodes = static_cast<std::uint32_t>(layout.nodes);
+	return BlockArray<std::uint16_t>(layout, layout.owners)[HighestBid(seeds, 0, nodes, hash).at];
+}
+
 /* The index of the node that owns hash, in [0, layout.nodes). */
 inline std::int32_t Place(const CompiledLayout &layout, std::uint64_t hash) noexcept
 {
@@ -70,7 +80,7 @@ inline std::int32_t Place(const CompiledLayout &layout, std::uint64_t hash) noex
 	case Strategy::kJump:
 		return Jump(hash, layout.nodes);
 	case Strategy::kRendezvous:
-		return Elect(RendezvousOf(layout), hash);
+		return ElectIn(layout, hash);
 	case Strategy::kSlots:
 		return BlockArray<std::uint16_t>(layout, layout.owners)[Remainder(hash, layout.divisor)];
 	case Strategy::kRanges:

@@ -2,6 +2,7 @@
 #ifndef SHARDKIT_CORE_RENDEZVOUS_HPP
 #define SHARDKIT_CORE_RENDEZVOUS_HPP
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/mix.hpp"
@@ -37,13 +38,15 @@ struct RendezvousBid {
 inline RendezvousBid HighestBid(
 	const std::uint64_t *seeds, std::uint32_t begin, std::uint32_t end, std::uint64_t hash) noexcept
 {
-	RendezvousBid best = {Fmix64(hash ^ seeds[begin]), begin};
-	for (std::uint32_t at = begin + 1; at < end; ++at) {
+	/* Both choices become conditional moves: a branch here would be mispredicted. */
+	std::uint64_t highest = Fmix64(hash ^ seeds[begin]);
+	std::size_t winner = begin;
+	for (std::size_t at = begin + std::size_t{1}; at < end; ++at) {
 		const std::uint64_t score = Fmix64(hash ^ seeds[at]);
-		best.at = score > best.score ? at : best.at;
-		best.score = score > best.score ? score : best.score;
+		winner = score > highest ? at : winner;
+		highest = score > highest ? score : highest;
 	}
-	return best;
+	return {highest, static_cast<std::uint32_t>(winner)};
 }
 
 /*

@@ -199,8 +199,10 @@ const CachedLayout &FindCallLayout(
 	if (found >= 0)
 		return cache->entries[found];
 	const CachedLayout &kept = Keep(*cache, MakeEntry(*cache, parts, build, fcinfo));
-	if (IsConstant(fcinfo, deciding))
-		cache->constant = &kept;
+	if (IsConstant(fcinfo, deciding)) {
+		cache->names = kept.names;
+		cache->constant = kept.layout;
+	}
 	return kept;
 }
 

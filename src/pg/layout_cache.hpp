@@ -29,8 +29,9 @@ struct CachedLayout {
  * alternate from row to row. When that becomes too much, all of it is dropped.
  */
 struct LayoutCache {
+	const CompiledLayout *constant; /* the only layout that this call site can ever have */
+	text **names;                   /* of its nodes */
 	MemoryContext context;
-	const CachedLayout *constant; /* the only layout that this call site can ever have */
 	CachedLayout *entries;
 	int count;
 	int room;
@@ -51,28 +52,23 @@ using BuildLayout = Layout (*)(FunctionCallInfo fcinfo);
 const CachedLayout &FindCallLayout(
 	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build);
 
-inline const CachedLayout &CallLayout(
-	FunctionCallInfo fcinfo, std::span<const DecidingArgument> deciding, BuildLayout build)
-{
-	const auto *cache = static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra);
-	if (cache != nullptr && cache->constant != nullptr)
-		return *cache->constant;
-	return FindCallLayout(fcinfo, deciding, build);
-}
-
 /* A copy of a name, in the current memory context. */
 Datum CopyName(const text *name);
 
 /*
- * The name of a node as a result. Names of constant layouts live as long as the expression, so they
- * are answered as they are; others are copied, since their entry may be dropped.
+ * The owner of a hash by a look-up, a parameter so that functions of one strategy spend nothing on
+ * finding theirs. Names of constant layouts live as long as the expression, so they are answered as
+ * they are; others are copied, since their entry may be dropped.
  */
-inline Datum AnswerNode(FunctionCallInfo fcinfo, const CachedLayout &cached, std::int32_t node)
+template <typename LookUp>
+inline Datum AnswerOwner(FunctionCallInfo fcinfo, std::uint64_t hash,
+	std::span<const DecidingArgument> deciding, BuildLayout build, LookUp look_up)
 {
-	const text *name = cached.names[node];
-	if (static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra)->constant != nullptr)
-		return PointerGetDatum(name);
-	return CopyName(name);
+	const auto *cache = static_cast<const LayoutCache *>(fcinfo->flinfo->fn_extra);
+	if (cache != nullptr && cache->constant != nullptr)
+		return PointerGetDatum(cache->names[look_up(*cache->constant, hash)]);
+	const CachedLayout &cached = FindCallLayout(fcinfo, deciding, build);
+	return CopyName(cached.names[look_up(*cached.layout, hash)]);
 }
 
 } // namespace shardkit

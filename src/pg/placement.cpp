@@ -24,14 +24,9 @@ void CheckShards(int32 shards)
 						   errmsg("number of shards must be at least 1, not %d", shards)));
 }
 
-/* The look-up is a parameter so that functions of one strategy spend nothing on finding it. */
-template <typename LookUp>
-inline Datum PlaceCall(FunctionCallInfo fcinfo, int hash_argument,
-	std::span<const DecidingArgument> deciding, shardkit::BuildLayout build, LookUp look_up)
+uint64 HashArgument(FunctionCallInfo fcinfo, int argument)
 {
-	const auto &cached = shardkit::CallLayout(fcinfo, deciding, build);
-	const auto hash = static_cast<uint64>(PG_GETARG_INT64(hash_argument));
-	return shardkit::AnswerNode(fcinfo, cached, look_up(*cached.layout, hash));
+	return static_cast<uint64>(PG_GETARG_INT64(argument));
 }
 
 } // namespace
@@ -57,7 +52,8 @@ Datum shardkit_jump(PG_FUNCTION_ARGS)
 SHARDKIT_FUNCTION(shardkit_ring)
 Datum shardkit_ring(PG_FUNCTION_ARGS)
 {
-	return PlaceCall(fcinfo, 0, kRingArguments, shardkit::BuildRing,
+	return shardkit::AnswerOwner(fcinfo, HashArgument(fcinfo, 0), kRingArguments,
+		shardkit::BuildRing,
 		[](const CompiledLayout &layout, uint64 hash) { return Locate(RingOf(layout), hash); });
 }
 
@@ -66,14 +62,14 @@ Datum shardkit_rendezvous(PG_FUNCTION_ARGS)
 {
 	const std::span<const DecidingArgument> deciding = kRendezvousArguments;
 	const auto given = static_cast<std::size_t>(PG_NARGS() - 1);
-	return PlaceCall(fcinfo, 0, deciding.first(given), shardkit::BuildRendezvous,
-		[](const CompiledLayout &layout, uint64 hash) {
-			return Elect(RendezvousOf(layout), hash);
-		});
+	return shardkit::AnswerOwner(fcinfo, HashArgument(fcinfo, 0), deciding.first(given),
+		shardkit::BuildRendezvous,
+		[](const CompiledLayout &layout, uint64 hash) { return ElectIn(layout, hash); });
 }
 
 SHARDKIT_FUNCTION(shardkit_place)
 Datum shardkit_place(PG_FUNCTION_ARGS)
 {
-	return PlaceCall(fcinfo, 1, kLayoutArgument, nullptr, shardkit::Place);
+	return shardkit::AnswerOwner(
+		fcinfo, HashArgument(fcinfo, 1), kLayoutArgument, nullptr, shardkit::Place);
 }
