@@ -19,6 +19,9 @@ struct Link {
 	char *chunk;      /* of a COPY stream, likewise */
 	Link *next;
 	int nest_level;
+	/* Called at every wait, if set; raises an error to stop it. */
+	void (*on_wait)(void *context);
+	void *wait_context;
 	bool across_commits;
 	bool holds_descriptor;
 	char label[NAMEDATALEN];

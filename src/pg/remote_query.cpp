@@ -16,6 +16,8 @@ void WaitForSocket(Link *link, int events)
 	if ((ready & WL_LATCH_SET) != 0)
 		ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
+	if (link->on_wait != nullptr)
+		link->on_wait(link->wait_context);
 }
 
 void RaiseLinkError(Link *link, const PGresult *result, const char *statement)

@@ -53,11 +53,16 @@ LOCKTAG RelationObject(Oid relation)
 	return object;
 }
 
-bool LockWithin(const Wanted *wanted, int count, int *busy)
+bool LockWithin(const Wanted *wanted, int count, int *busy, int round)
 {
 	volatile bool got = true;
-	/* Others queue behind a waiting mover: never for long, and never until a deadlock check. */
-	const int longest = Max(10, Min(100, DeadlockTimeout / 4));
+	/*
+	 * Others queue behind a waiting mover: shortly at first, longer where readers overlap, and never
+	 * until a deadlock check.
+	 */
+	constexpr int kFirstMs = 50;
+	constexpr int kMostDoublings = 10;
+	const int longest = Max(10, Min(kFirstMs << Min(round, kMostDoublings), DeadlockTimeout / 2));
 	const auto sub = BeginSubtransaction();
 	PG_TRY();
 	{
@@ -107,7 +112,8 @@ void Doze(long milliseconds)
 void LockAllInRounds(const ServerMove &move, const Wanted *wanted, int count)
 {
 	const auto give_up = PatienceOf(move);
-	for (int busy = 0; !LockWithin(wanted, count, &busy);) {
+	int busy = 0;
+	for (int round = 0; !LockWithin(wanted, count, &busy, round); ++round) {
 		if (GetCurrentTimestamp() >= give_up)
 			RaiseOutOfPatience(move, wanted[busy]);
 		SPI_commit();
@@ -119,10 +125,12 @@ void LockAllWhileHolding(ServerMove &move, const Wanted *wanted, int count)
 {
 	const auto give_up = PatienceOf(move);
 	LookForWaiters(move);
-	for (int busy = 0; !LockWithin(wanted, count, &busy); LookForWaiters(move)) {
+	int busy = 0;
+	for (int round = 0; !LockWithin(wanted, count, &busy, round); ++round) {
 		if (GetCurrentTimestamp() >= give_up)
 			RaiseOutOfPatience(move, wanted[busy]);
 		Doze(kPauseMs);
+		LookForWaiters(move);
 	}
 }
 

@@ -34,10 +34,10 @@ struct Wanted {
 };
 
 /*
- * Takes all locks or none: queues for wanted[busy] for a moment well below deadlock_timeout, tries
- * the others without waiting; if one is not free, busy is that one.
+ * Takes all locks or none: queues for wanted[busy] for a moment below deadlock_timeout that grows
+ * with the rounds, tries the others without waiting; if one is not free, busy is that one.
  */
-bool LockWithin(const Wanted *wanted, int count, int *busy);
+bool LockWithin(const Wanted *wanted, int count, int *busy, int round);
 
 /* The same in rounds that are transactions of their own; ends in the one that holds all. */
 void LockAllInRounds(const ServerMove &move, const Wanted *wanted, int count);

@@ -77,6 +77,7 @@ const char *AskText(Link *link, const char *query);
 const char *ShapeOf(Link *link, const char *table);
 const char *ColumnsDdl(Link *link, const char *table, bool with_defaults);
 CopyColumns ColumnsOf(Oid relation);
+RowSum SumFromText(const char *rows, const char *fingerprint);
 char *CopyStatement(const Side &side, const CopyColumns &columns, const char *direction);
 
 /* server_table.cpp: the try's own table, and what stands for it here. */

@@ -18,27 +18,6 @@ char *Text(uint64 row, int column)
 	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 }
 
-std::uint64_t HalfOf(const char *digits)
-{
-	std::uint64_t half = 0;
-	for (int i = 0; i < 16; ++i) {
-		const char digit = digits[i];
-		half =
-			half << 4 | static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-	}
-	return half;
-}
-
-RowSum SumOf(const char *rows, const char *fingerprint)
-{
-	RowSum sum = {};
-	if (rows == nullptr || fingerprint == nullptr || strlen(fingerprint) != kFingerprintDigits)
-		return sum;
-	sum.rows = static_cast<std::uint64_t>(pg_strtoint64(rows));
-	sum.fingerprint = {.low = HalfOf(fingerprint + 16), .high = HalfOf(fingerprint)};
-	return sum;
-}
-
 /* As ReadServerMove, but from what the intent wrote. The state of its first table. */
 const char *ReadFromLog(ServerMove &move, const char *map, int32 slot)
 {
@@ -72,7 +51,7 @@ const char *ReadFromLog(ServerMove &move, const char *map, int32 slot)
 			.from = {Text(i, 13), Text(i, 14), Text(i, 15)},
 			.to = {Text(i, 16), Text(i, 17), Text(i, 18)},
 			.columns = {},
-			.sum = SumOf(Text(i, 6), Text(i, 7)),
+			.sum = SumFromText(Text(i, 6), Text(i, 7)),
 			.stored = {}};
 	return Text(0, 5);
 }

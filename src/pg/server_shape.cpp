@@ -111,4 +111,31 @@ char *CopyStatement(const Side &side, const CopyColumns &columns, const char *di
 	return text.data;
 }
 
+namespace
+{
+
+std::uint64_t HalfOf(const char *digits)
+{
+	std::uint64_t half = 0;
+	for (int i = 0; i < 16; ++i) {
+		const char digit = digits[i];
+		half =
+			half << 4 | static_cast<std::uint64_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+	}
+	return half;
+}
+
+} // namespace
+
+/* A sum from the text of its count and its fingerprint; of what is none, nothing. */
+RowSum SumFromText(const char *rows, const char *fingerprint)
+{
+	RowSum sum = {};
+	if (rows == nullptr || fingerprint == nullptr || strlen(fingerprint) != kFingerprintDigits)
+		return sum;
+	sum.rows = static_cast<std::uint64_t>(pg_strtoint64(rows));
+	sum.fingerprint = {.low = HalfOf(fingerprint + 16), .high = HalfOf(fingerprint)};
+	return sum;
+}
+
 } // namespace shardkit

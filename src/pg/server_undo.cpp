@@ -77,7 +77,7 @@ bool TryDropFence(const char *schema_name, const char *name)
 	const Wanted wanted = {RelationObject(partition), AccessExclusiveLock, name};
 	for (int round = 0; round < kRounds; ++round) {
 		int busy = 0;
-		if (LockWithin(&wanted, 1, &busy)) {
+		if (LockWithin(&wanted, 1, &busy, round)) {
 			DropFence(schema_name, name);
 			return true;
 		}

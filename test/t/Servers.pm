@@ -32,7 +32,7 @@ CONF
 sub new {
 	my ($class, %options) = @_;
 	my $self = bless { slots => $options{slots} // 8, rows => $options{rows} // 2000 }, $class;
-	$self->{coordinator} = start_cluster($options{name} // 'coordinator');
+	$self->{coordinator} = start_cluster($options{name} // 'coordinator', conf => $options{conf});
 	my $first = $options{name} // 'server';
 	$self->{servers} = [ map { start_cluster("$first$_") } 1 .. $options{servers} ];
 	my $sql = "CREATE EXTENSION postgres_fdw; CREATE EXTENSION shardkit;\n";
