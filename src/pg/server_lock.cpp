@@ -12,6 +12,19 @@ namespace
 
 constexpr long kPauseMs = 50;
 
+/*
+ * Others queue behind a waiting mover: shortly at first, longer where readers overlap, and never
+ * until a deadlock check. Until the subtransaction ends.
+ */
+void BoundQueue(int round)
+{
+	constexpr int kFirstMs = 50;
+	constexpr int kMostDoublings = 10;
+	const int longest = Max(10, Min(kFirstMs << Min(round, kMostDoublings), DeadlockTimeout / 2));
+	(void)set_config_option("lock_timeout", psprintf("%d", longest), PGC_USERSET, PGC_S_SESSION,
+		GUC_ACTION_SAVE, true, 0, false);
+}
+
 [[noreturn]] void RaiseOutOfPatience(const ServerMove &move, const Wanted &wanted)
 {
 	ereport(ERROR,
@@ -56,18 +69,10 @@ LOCKTAG RelationObject(Oid relation)
 bool LockWithin(const Wanted *wanted, int count, int *busy, int round)
 {
 	volatile bool got = true;
-	/*
-	 * Others queue behind a waiting mover: shortly at first, longer where readers overlap, and never
-	 * until a deadlock check.
-	 */
-	constexpr int kFirstMs = 50;
-	constexpr int kMostDoublings = 10;
-	const int longest = Max(10, Min(kFirstMs << Min(round, kMostDoublings), DeadlockTimeout / 2));
 	const auto sub = BeginSubtransaction();
 	PG_TRY();
 	{
-		(void)set_config_option("lock_timeout", psprintf("%d", longest), PGC_USERSET, PGC_S_SESSION,
-			GUC_ACTION_SAVE, true, 0, false);
+		BoundQueue(round);
 		(void)LockAcquire(&wanted[*busy].object, wanted[*busy].mode, false, false);
 		for (int i = 0; i < count && got; ++i)
 			if (i != *busy && !TryLock(wanted[i].object, wanted[i].mode)) {

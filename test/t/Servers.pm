@@ -12,10 +12,22 @@ use Time::HiRes qw(sleep time);
 # The advisory locks of src/pg/server_pause.cpp.
 my $pause_class = 0x736b6974;
 
+# The first cluster is made by initdb; the others are copies of it from before its first start.
+my $template;
+
 sub start_cluster {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(allows_streaming => 1, extra => [ '--no-sync' ]);
+	if ($template) {
+		system('cp', '-a', $template, $node->data_dir) == 0 or die 'no copy of the template';
+		mkdir $_ for $node->backup_dir, $node->archive_dir;
+		$node->append_conf('postgresql.conf', 'port = ' . $node->port);
+	}
+	else {
+		$node->init(allows_streaming => 1, extra => [ '--no-sync' ]);
+		$template = PostgreSQL::Test::Utils::tempdir() . '/template';
+		system('cp', '-a', $node->data_dir, $template) == 0 or die 'no template';
+	}
 	$node->append_conf('postgresql.conf', <<"CONF");
 fsync = off
 max_connections = 60
@@ -55,34 +67,26 @@ SQL
 	return $self;
 }
 
-# 72 partitions or how many were wished, dealt to the first servers; the others own nothing.
+# All that a user would do: nodes on servers, slots, a table from a template. The last servers own
+# nothing at first.
 sub make_orders {
 	my ($self, $owners) = @_;
 	my ($slots, $rows) = ($self->{slots}, $self->{rows});
 	my $all = @{ $self->{servers} };
 	my $sql = "SELECT shardkit.create_map('orders', $slots);\n";
-	$sql .= "SELECT shardkit.add_node('orders', 'n$_', 'n$_', 's$_');\n" for 1 .. $all;
-	$sql .= "SELECT shardkit.add_node('orders', 'home', 'home');\n";
-	$sql .= 'CREATE TABLE orders (id bigint NOT NULL, user_id bigint NOT NULL, '
-	  . "note text, at timestamptz DEFAULT now()) PARTITION BY HASH (user_id);\n";
-	my @remote;
-	for my $slot (0 .. $slots - 1) {
-		my $node = 1 + $slot % $owners;
-		$remote[$node] .= "CREATE TABLE n$node.orders_$slot (id bigint PRIMARY KEY, "
-		  . "user_id bigint NOT NULL, note text, at timestamptz);\n"
-		  . "CREATE INDEX ON n$node.orders_$slot (user_id);\n";
-		$sql .= "CREATE FOREIGN TABLE n$node.orders_$slot PARTITION OF orders "
-		  . "FOR VALUES WITH (MODULUS $slots, REMAINDER $slot) SERVER s$node;\n";
-	}
-	for my $node (1 .. $owners) {
-		$self->server($node)->safe_psql('postgres', "CREATE SCHEMA n$node;\n" . $remote[$node]);
+	for my $node (1 .. $all) {
+		$sql .= "SELECT shardkit.add_node('orders', 'n$node', server => 's$node');\n";
 		$sql .= "SELECT shardkit.assign_slots('orders', (SELECT array_agg(s) FROM "
-		  . "generate_series(0, $slots - 1) AS s WHERE 1 + s % $owners = $node), 'n$node');\n";
+		  . "generate_series(0, $slots - 1) AS s WHERE 1 + s % $owners = $node), 'n$node');\n"
+		  if $node <= $owners;
+		$sql .= "ALTER SERVER s$node OPTIONS (ADD batch_size '1000', ADD async_capable 'true');\n";
 	}
-	$sql .= "INSERT INTO shardkit.map_table (map, relation, key, key_types, kind) "
-	  . "VALUES ('orders', 'public.orders', 'user_id', ARRAY['bigint'::regtype], 'per_slot');\n";
-	$sql .= "ALTER SERVER s$_ OPTIONS (ADD batch_size '1000');\n" for 1 .. $all;
-	$sql .= "INSERT INTO orders SELECT g, g / 10, 'order ' || g FROM generate_series(1, $rows) g;\n";
+	$sql .= "SELECT shardkit.add_node('orders', 'home');\n";
+	$sql .= 'CREATE TABLE order_template (id bigint PRIMARY KEY, user_id bigint NOT NULL, note text, '
+	  . "at timestamptz DEFAULT now(), hits int DEFAULT 0);\n"
+	  . "CREATE INDEX ON order_template (user_id);\n"
+	  . "SELECT shardkit.add_table('orders', 'public.orders', 'user_id', 'per_slot', 'order_template');\n"
+	  . "INSERT INTO orders SELECT g, g / 10, 'order ' || g FROM generate_series(1, $rows) g;\n";
 	$self->{coordinator}->safe_psql('postgres', $sql);
 	return;
 }
