@@ -75,6 +75,7 @@ PG_OBJS = \
 	src/pg/server_mark.o \
 	src/pg/server_pause.o \
 	src/pg/server_resume.o \
+	src/pg/server_resume_moves.o \
 	src/pg/server_run.o \
 	src/pg/server_shape.o \
 	src/pg/server_site.o \

@@ -7,6 +7,12 @@
 namespace shardkit
 {
 
+/* Is it called where it cannot commit? */
+bool IsAtomicCall(FunctionCallInfo fcinfo);
+
+/* At least nothing, at most 1000 days. */
+int64 Milliseconds(const Interval *interval);
+
 /* An error where command cannot commit, or its transactions would see with frozen snapshots. */
 void CheckMayCommit(bool atomic, const char *command);
 

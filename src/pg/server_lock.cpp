@@ -162,4 +162,16 @@ void LookForWaiters(const ServerMove &move)
 	}
 }
 
+/* For the session, so that it outlasts the commits between the steps; an error gives it back. */
+bool HoldMoveObject(const LOCKTAG &object)
+{
+	constexpr int kTries = 10;
+	for (int i = 0; i < kTries; ++i) {
+		if (LockAcquire(&object, ExclusiveLock, true, true) != LOCKACQUIRE_NOT_AVAIL)
+			return true;
+		Doze(10);
+	}
+	return false;
+}
+
 } // namespace shardkit

@@ -48,6 +48,9 @@ void LockAllWhileHolding(ServerMove &move, const Wanted *wanted, int count);
 /* Commits, with the commit on disk and wherever synchronous_standby_names wants it. */
 void Commit();
 
+/* For the session, so that it outlasts commits; an error gives it back. False: not free. */
+bool HoldMoveObject(const LOCKTAG &object);
+
 /* An error if a session waits for one of the locks that the copy holds. */
 void LookForWaiters(const ServerMove &move);
 

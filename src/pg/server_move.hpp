@@ -111,6 +111,9 @@ bool TryDropFence(const char *schema, const char *name);
 /* server_resume.cpp: finishes or undoes what the log says of one slot; true: nothing is left. */
 bool ResumeSlot(const char *map, int32 slot, int64 max_wait_ms, const char *reason);
 
+/* server_resume_moves.cpp: the same; what fails is a warning. Gives the move object back. */
+void TryResumeSlot(const char *map, int32 slot, int64 max_wait_ms, const char *reason);
+
 /* server_pause.cpp: where tests break a move. */
 void PauseAfter(const char *step);
 

@@ -78,6 +78,8 @@ void ReadTable(ServerMove &move, const MapTable &entry, const MapNode &to, Serve
 					entry.relation, move.map)));
 	table.relation = pstrdup(entry.relation);
 	table.parent = ParentOf(entry.relation);
+	if (!OwnsTable(GetUserId(), table.parent))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table.parent));
 	table.partition = PartitionOfSlot(table.parent, move.slots, move.slot);
 	table.partition_name = get_rel_name(table.partition);
 	table.partition_schema = get_namespace_name(get_rel_namespace(table.partition));

@@ -95,6 +95,21 @@ my $key = $stand->query('SELECT g FROM generate_series(1, 100) g WHERE shardkit.
 $target->psql('postgres', "INSERT INTO n2.$table VALUES (1000, $key)", stderr => \$error);
 like($error, qr/shardkit_slot/, 'a direct INSERT of another slot is refused');
 
+# A server that is down when moves are resumed.
+my $down = $stand->start_paused('fence', 3, 'n2');
+$stand->query("SELECT pg_terminate_backend($down->{pid}, 5000)");
+$stand->open_gate;
+$stand->finish($down);
+$target->stop('immediate');
+($failed, $out, $why) = $stand->try("CALL shardkit.resume_moves('orders')");
+is($failed, 0, 'a server that is down does not end resume_moves');
+like($why, qr/WARNING.*not undone yet.*could not connect/s, 'but is warned of');
+like($stand->query("SELECT string_agg(kind, ',' ORDER BY kind) FROM shardkit.server_leftovers('orders')"),
+	qr/^server,unfinished move$/, 'and reported');
+$target->start;
+$stand->query("CALL shardkit.resume_moves('orders')");
+is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'up again, all is done');
+
 # Left by a broken move: reported, and cured by what the report says.
 my $move = $stand->start_paused('fence', 1, 'n2');
 is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'a running move is none of them');

@@ -32,4 +32,30 @@ is($stand->query($whole), $before, 'the same rows');
 is($stand->orphans, '', 'nothing is left behind');
 is($stand->query('SELECT count(*) FROM shardkit.slot_map WHERE moving_to IS NOT NULL'), 0, 'no slot is in transit');
 is($stand->query('SELECT count(DISTINCT state) FROM shardkit.move_log'), 1, 'all are done');
+
+# --- two tables of a map, names that need quotes, large values --------------------------------
+
+$stand->query(<<'SQL');
+CREATE TABLE "Line Items" ("User ID" bigint NOT NULL, "No." int NOT NULL, "a""b" bytea, twice int GENERATED ALWAYS AS ("No." * 2) STORED,
+	PRIMARY KEY ("User ID", "No."));
+SELECT shardkit.add_table('orders', 'public."Lines, of orders that have a very long name indeed, 63 bytes"', '"User ID"', 'per_slot', '"Line Items"');
+INSERT INTO "Lines, of orders that have a very long name indeed, 63 bytes" ("User ID", "No.", "a""b")
+	SELECT g / 10, g, decode(repeat(md5(g::text), 3), 'hex') FROM generate_series(1, 2000) AS g;
+SQL
+my $lines = 'SELECT count(*), sum("No."), sum(twice), shardkit.fingerprint(l) FROM '
+  . '"Lines, of orders that have a very long name indeed, 63 bytes" l';
+# One value of 20 MB, the same as another server would make it.
+$stand->query('UPDATE "Lines, of orders that have a very long name indeed, 63 bytes" SET "a""b" = '
+	  . "decode(repeat(md5('large'), 1250000), 'hex') WHERE \"No.\" = (SELECT min(\"No.\") FROM "
+	  . '"Lines, of orders that have a very long name indeed, 63 bytes" WHERE shardkit.partition_slot(8, "User ID") = 2)');
+my ($first, $second) = ($stand->query($whole), $stand->query($lines));
+for my $to (qw(n3 home n1 n2)) {
+	($code, $out, $err) = $stand->try("CALL shardkit.move_rows('orders', ARRAY[2, 4], '$to')");
+	is($code, 0, "both tables to $to") or diag $err;
+	is($stand->query($whole) . $stand->query($lines), $first . $second, 'the same rows in both');
+}
+is($stand->query('SELECT count(*) FROM (SELECT slot, epoch FROM shardkit.move_log WHERE slot IN (2, 4) '
+	  . 'GROUP BY slot, epoch HAVING count(DISTINCT relation) = 2) x'), 8, 'at one epoch each');
+is($stand->orphans, '', 'nothing is left behind');
+is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'and nothing reported');
 done_testing();
