@@ -4,6 +4,17 @@
 
 -- Each part of the audit answers the same columns. Where fix holds several statements, they belong together.
 
+-- A mover holds the slot's move object as long as it lives.
+CREATE FUNCTION is_moving(map text, slot int) RETURNS boolean
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+SELECT EXISTS (
+	SELECT FROM shardkit.map AS m, pg_locks AS k
+	WHERE m.name = is_moving.map AND k.locktype = 'object' AND k.classid = 'shardkit.move_log'::regclass
+		AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND k.objid = m.id::oid AND k.objsubid = is_moving.slot + 1 AND k.mode = 'ExclusiveLock' AND k.granted)
+$$;
+COMMENT ON FUNCTION is_moving(text, int) IS 'is a mover at work on this slot?';
+
 CREATE FUNCTION verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -18,9 +29,10 @@ SELECT 'slot', 'slots ' || string_agg(s.slot::text, ', ' ORDER BY s.slot), 'no n
 FROM shardkit.slot_map AS s WHERE s.map = verify_slots.map AND s.node IS NULL HAVING count(*) > 0
 UNION ALL
 SELECT 'move', format('move %s of slot %s', l.id, l.slot),
-	format('it stopped as %s on its way from %s to %s', l.state, l.from_node, l.to_node),
+	format('it stopped as %s on its way from %s to %s%s', l.state, l.from_node, l.to_node, coalesce(': ' || l.error, '')),
 	format('CALL shardkit.resume_moves(%L)', verify_slots.map)
 FROM shardkit.move_log AS l WHERE l.map = verify_slots.map AND l.finished_at IS NULL
+	AND NOT shardkit.is_moving(l.map, l.slot)
 UNION ALL
 SELECT 'server', n.name, format('server %s does not exist', n.server),
 	format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, dbname %L); '
@@ -326,7 +338,7 @@ BEGIN
 			MESSAGE = format('there is no map %s', quote_nullable(verify_map.map)),
 			HINT = 'SELECT name FROM shardkit.map lists the maps.';
 	END IF;
-	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'rows', 'servers', 'slots'] LOOP
+	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
 		-- Rows can be read only where the tables are as they should be.
 		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
 		BEGIN

@@ -29,10 +29,8 @@ BEGIN
 	SELECT 'unfinished move', format('slot %s of table %s', l.slot, l.relation),
 		format('its move from %s to %s stopped after %s%s', l.from_node, l.to_node, l.state, coalesce(': ' || l.error, '')), resume
 	FROM shardkit.move_log AS l JOIN shardkit.server_move AS x ON x.id = l.id JOIN shardkit.map AS m ON m.name = l.map
-	WHERE l.map = server_leftovers.map AND l.finished_at IS NULL AND NOT EXISTS (
-		SELECT FROM pg_locks AS k
-		WHERE k.locktype = 'object' AND k.classid = 'shardkit.move_log'::regclass AND k.objid = m.id::oid
-			AND k.objsubid = l.slot + 1 AND k.mode = 'ExclusiveLock' AND k.granted);
+	WHERE l.map = server_leftovers.map AND l.finished_at IS NULL
+		AND NOT shardkit.is_moving(l.map, l.slot);
 
 	RETURN QUERY
 	SELECT 'fence', t.tgrelid::regclass::text, 'the fence of a move that has ended still stands on it', resume
@@ -69,3 +67,11 @@ END
 $$;
 COMMENT ON FUNCTION server_leftovers(text) IS
 'part of verify_map: unfinished moves, fences and tables that broken moves between servers have left, each with what cures it';
+
+-- Unfinished moves and fences are found by other parts of the audit, and not asked from servers.
+CREATE FUNCTION verify_leftovers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT * FROM shardkit.server_leftovers(verify_leftovers.map) AS l WHERE l.kind IN ('orphan table', 'server')
+$$;
+COMMENT ON FUNCTION verify_leftovers(text) IS 'part of verify_map: what undone moves have left on servers';

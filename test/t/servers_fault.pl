@@ -79,6 +79,7 @@ sub try_fault {
 	my ($failed, $out, $why) = $stand->try("CALL shardkit.resume_moves('orders')");
 	is($failed, 0, "$name: resumed") or diag $why;
 	is($stand->orphans, '', "$name: nothing is left behind");
+	is($stand->query("SELECT string_agg(v::text, '; ') FROM shardkit.verify_map('orders') AS v"), '', "$name: verify_map is empty");
 	is($stand->query('SELECT count(*) FROM orders'), $rows + $added, "$name: all rows in the end");
 	is($stand->query('SELECT (SELECT count(*) FROM shardkit.move_log WHERE finished_at IS NULL) + '
 		  . '(SELECT count(*) FROM shardkit.slot_map WHERE moving_to IS NOT NULL)'),

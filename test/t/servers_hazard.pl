@@ -113,6 +113,7 @@ is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0,
 # Left by a broken move: reported, and cured by what the report says.
 my $move = $stand->start_paused('fence', 1, 'n2');
 is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'a running move is none of them');
+is($stand->query("SELECT count(*) FROM shardkit.verify_map('orders') WHERE kind = 'move'"), 0, 'nor a problem of the map');
 $stand->query("SELECT pg_terminate_backend($move->{pid}, 5000)");
 $stand->open_gate;
 $stand->finish($move);
@@ -124,6 +125,7 @@ my ($orphan) = $stand->query("SELECT to_table FROM shardkit.server_move ORDER BY
 $target->safe_psql('postgres', "CREATE TABLE n2.$orphan (x int)");
 my $fix = $stand->query("SELECT fix FROM shardkit.server_leftovers('orders') WHERE kind = 'orphan table'");
 like($fix, qr/DROP TABLE/, 'an orphan of an undone try is reported');
+is($stand->query("SELECT fix FROM shardkit.verify_map('orders')"), $fix, 'by verify_map too');
 $stand->query($fix);
 is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'cured');
 
