@@ -72,6 +72,8 @@ SELECT shardkit.predict_churn('flat', 'nope', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'user_id, user_id', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'ctid', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'user_id', NULL, 'modulo(9)');
+SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', hash => NULL);
+SELECT shardkit.predict_churn(NULL, 'user_id', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', sample_percent => 0);
 SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', sample_percent => 'NaN');
 SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', true, 10);

@@ -187,6 +187,9 @@ DECLARE
 	is_null text;
 BEGIN
 	PERFORM shardkit.predict_check(relation, count_keys, sample_percent);
+	IF hash IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'hash must not be null';
+	END IF;
 	SELECT * INTO k FROM shardkit.predict_key(relation, key);
 	measure := shardkit.predict_weight(relation, weight);
 	IF count_keys THEN

@@ -53,7 +53,7 @@ void ElectBoth(std::span<const std::uint64_t> hashes, const Rendezvous &fewer,
 	}
 }
 
-bool PlaceByRendezvous(const LayoutPair &pair, std::span<const std::uint64_t> hashes,
+bool PlaceByRendezvous(const TallyPair &pair, std::span<const std::uint64_t> hashes,
 	std::uint32_t *from, std::uint32_t *to) noexcept
 {
 	if (pair.before->strategy != Strategy::kRendezvous ||
@@ -70,7 +70,7 @@ bool PlaceByRendezvous(const LayoutPair &pair, std::span<const std::uint64_t> ha
 	return true;
 }
 
-void PlacePair(const LayoutPair &pair, std::span<const std::uint64_t> hashes, std::uint32_t *from,
+void PlacePair(const TallyPair &pair, std::span<const std::uint64_t> hashes, std::uint32_t *from,
 	std::uint32_t *to) noexcept
 {
 	if (pair.after == nullptr) {
@@ -99,7 +99,7 @@ void SortByName(const CompiledLayout &layout, std::span<std::int32_t> nodes) noe
 } // namespace
 
 void MatchNodes(
-	const LayoutPair &pair, std::span<std::int32_t> same, std::span<std::int32_t> scratch) noexcept
+	const TallyPair &pair, std::span<std::int32_t> same, std::span<std::int32_t> scratch) noexcept
 {
 	const auto before = scratch.first(static_cast<std::size_t>(pair.before->nodes));
 	const auto after = scratch.subspan(before.size(), static_cast<std::size_t>(pair.after->nodes));
@@ -141,8 +141,8 @@ void PlaceBatch(const CompiledLayout &layout, std::span<const std::uint64_t> has
 	}
 }
 
-std::uint64_t CountBatch(const LayoutPair &pair, Flows &flows,
-	std::span<const std::uint64_t> hashes, const double *weights, const std::int32_t *same) noexcept
+std::uint64_t CountBatch(const TallyPair &pair, Flows &flows, std::span<const std::uint64_t> hashes,
+	const double *weights, const std::int32_t *same) noexcept
 {
 	assert(hashes.size() <= kTallyBatch);
 	std::uint32_t from[kTallyBatch];

@@ -18,7 +18,7 @@ namespace shardkit
 inline constexpr std::uint32_t kTallyBatch = 256;
 
 /* What a layout is compared with; after may be nullptr: rows are counted under before alone. */
-struct LayoutPair {
+struct TallyPair {
 	const CompiledLayout *before;
 	const CompiledLayout *after;
 };
@@ -28,7 +28,7 @@ struct LayoutPair {
  * scratch has room for the nodes of both.
  */
 void MatchNodes(
-	const LayoutPair &pair, std::span<std::int32_t> same, std::span<std::int32_t> scratch) noexcept;
+	const TallyPair &pair, std::span<std::int32_t> same, std::span<std::int32_t> scratch) noexcept;
 
 /* Places up to kTallyBatch hashes. */
 void PlaceBatch(const CompiledLayout &layout, std::span<const std::uint64_t> hashes,
@@ -38,9 +38,8 @@ void PlaceBatch(const CompiledLayout &layout, std::span<const std::uint64_t> has
  * Adds a batch to flows, which must have room for it. weights may be nullptr. same, if it is not
  * nullptr, is MatchNodes' answer, and the number of hashes whose node's name changes is returned.
  */
-std::uint64_t CountBatch(const LayoutPair &pair, Flows &flows,
-	std::span<const std::uint64_t> hashes, const double *weights,
-	const std::int32_t *same) noexcept;
+std::uint64_t CountBatch(const TallyPair &pair, Flows &flows, std::span<const std::uint64_t> hashes,
+	const double *weights, const std::int32_t *same) noexcept;
 
 } // namespace shardkit
 

@@ -18,7 +18,7 @@ void CheckShape(const Tally &tally, const TallyPlan &plan)
 {
 	bool fits = tally.pairs == plan.pairs;
 	for (int i = 0; fits && i < plan.pairs; ++i) {
-		const LayoutPair &layouts = plan.pair[i];
+		const TallyPair &layouts = plan.pair[i];
 		fits = tally.pair[i].flows.before == static_cast<uint32>(layouts.before->nodes) &&
 			   tally.pair[i].flows.after ==
 				   (layouts.after == nullptr ? 1 : static_cast<uint32>(layouts.after->nodes));
@@ -28,7 +28,7 @@ void CheckShape(const Tally &tally, const TallyPlan &plan)
 						   errmsg("the counts do not belong to these layouts")));
 }
 
-void PutFlows(ReturnSetInfo *result, int number, const PairTally &pair, const LayoutPair &layouts)
+void PutFlows(ReturnSetInfo *result, int number, const PairTally &pair, const TallyPair &layouts)
 {
 	for (uint64 i = 0; i < pair.flows.capacity; ++i) {
 		CHECK_FOR_INTERRUPTS();

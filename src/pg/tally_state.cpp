@@ -36,7 +36,7 @@ std::string_view NextText(std::string_view &rest)
 	return text;
 }
 
-void Match(const LayoutPair &layouts, int32 *same)
+void Match(const TallyPair &layouts, int32 *same)
 {
 	const auto before = static_cast<Size>(layouts.before->nodes);
 	const Size all = before + static_cast<Size>(layouts.after->nodes);
@@ -54,7 +54,7 @@ TallyPlan *ReadTallyPlan(const varlena *bytes, MemoryContext context)
 	while (!rest.empty()) {
 		if (plan->pairs == kMaxLayoutPairs)
 			RefusePlan("too many layouts");
-		LayoutPair &pair = plan->pair[plan->pairs++];
+		TallyPair &pair = plan->pair[plan->pairs++];
 		pair.before = CompileText(NextText(rest), context);
 		const std::string_view after = NextText(rest);
 		pair.after = after.empty() ? nullptr : CompileText(after, context);
@@ -88,7 +88,7 @@ Tally *NewTally(MemoryContext context, const TallyPlan *plan)
 	Tally *tally = NewTallyOf(context, plan->pairs);
 	tally->plan = plan;
 	for (int i = 0; i < plan->pairs; ++i) {
-		const LayoutPair &layouts = plan->pair[i];
+		const TallyPair &layouts = plan->pair[i];
 		const auto before = static_cast<uint32>(layouts.before->nodes);
 		const bool compares = layouts.after != nullptr;
 		InitPairTally(*tally, tally->pair[i], before,
@@ -155,7 +155,7 @@ void KeepLargest(Tally &tally, uint32 node, uint64 rows, const char *key)
 void AddKeyToTally(Tally &tally, uint64 hash, uint64 rows, double weight, const char *key)
 {
 	for (int i = 0; i < tally.pairs; ++i) {
-		const LayoutPair &layouts = tally.plan->pair[i];
+		const TallyPair &layouts = tally.plan->pair[i];
 		const auto from = static_cast<uint32>(Place(*layouts.before, hash));
 		const auto to =
 			layouts.after == nullptr ? 0 : static_cast<uint32>(Place(*layouts.after, hash));

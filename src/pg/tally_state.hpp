@@ -15,7 +15,7 @@ constexpr int kMaxLayoutPairs = 64;
 /* Pairs of layouts made ready once for a call site; states only point to it. */
 struct TallyPlan {
 	int pairs;
-	LayoutPair pair[kMaxLayoutPairs];
+	TallyPair pair[kMaxLayoutPairs];
 };
 
 struct LargestKey {
