@@ -54,6 +54,11 @@ CREATE FUNCTION tally_plan(old_layouts layout[], new_layouts layout[]) RETURNS b
 COMMENT ON FUNCTION tally_plan(layout[], layout[]) IS
 'private: pairs of layouts for the tally aggregates; a NULL new layout counts rows under the old one alone';
 
+CREATE FUNCTION tally_typed_plan(plan bytea, types oid[]) RETURNS bytea
+	AS 'MODULE_PATHNAME', 'shardkit_tally_typed_plan' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION tally_typed_plan(bytea, oid[]) IS
+'private: the same plan, refused by a server where the key''s columns have types that hash otherwise';
+
 CREATE FUNCTION tally_key(internal, bytea, float8, VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME', 'shardkit_tally_key' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION tally_key(internal, bytea, float8, "any") IS 'private: one more key';

@@ -212,7 +212,10 @@ BEGIN
 	IF hash <> 'postgres' OR NOT k.is_plain THEN
 		counts := format('shardkit.tally_of_hash($1, %s, %s, %s)', measure, shardkit.predict_hash(relation, key, hash, NULL), is_null);
 	ELSE
-		counts := format('shardkit.tally($1, %s, %s)', measure, array_to_string(k.columns, ', '));
+		counts := format('shardkit.tally(%s, %s, %s)', CASE
+				WHEN EXISTS (SELECT FROM shardkit.predict_leaves(relation) WHERE is_remote) AND 16384 > ALL (k.types::oid[]::int8[])
+				THEN format('shardkit.tally_typed_plan($1, %L)', k.types::oid[]) ELSE '$1' END,
+			measure, array_to_string(k.columns, ', '));
 		IF shardkit.predict_by_leaves(relation, k.columns, weight) THEN
 			RETURN (SELECT format('SELECT shardkit.tally_sum(p.counts) FROM (%s) AS p',
 				string_agg(format('SELECT %s AS counts FROM %s AS t', counts, shardkit.predict_name(leaf)), ' UNION ALL '))

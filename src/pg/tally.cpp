@@ -15,6 +15,29 @@ double WeightArgument(FunctionCallInfo fcinfo, int argument, Tally &tally)
 	return PG_GETARG_FLOAT8(argument);
 }
 
+bool IsIntegerHash(Oid function)
+{
+	return function == F_HASHINT2EXTENDED || function == F_HASHINT4EXTENDED ||
+		   function == F_HASHINT8EXTENDED;
+}
+
+/* A foreign table may declare a column otherwise than it is: its hash would then be another one. */
+void CheckKeyTypes(const TallyPlan &plan, const TallyCall &call, const Oid *functions)
+{
+	for (int i = 0; i < plan.key_columns; ++i) {
+		const bool known = i < call.arguments.columns && get_typisdefined(plan.key_types[i]);
+		const Oid function = known ? HashFunctionOf(plan.key_types[i]) : InvalidOid;
+		if (known &&
+			(function == functions[i] || (IsIntegerHash(function) && IsIntegerHash(functions[i]))))
+			continue;
+		ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("key column %d is %s here, and another type where it was asked from", i + 1,
+					format_type_be(KeyArgumentType(call.arguments, i))),
+				errhint("Declare the foreign table's columns as they are in the remote table.")));
+	}
+}
+
 /* Hash functions by the arguments' own types, looked up once a statement. */
 const KeyHasher &HasherOf(FunctionCallInfo fcinfo, TallyCall &call)
 {
@@ -31,6 +54,7 @@ const KeyHasher &HasherOf(FunctionCallInfo fcinfo, TallyCall &call)
 		functions[i] = HashFunctionOf(KeyArgumentType(call.arguments, i));
 		collations[i] = KeyArgumentCollation(call.arguments, i);
 	}
+	CheckKeyTypes(*call.plan, call, functions);
 	call.hasher =
 		MakeKeyHasher(fcinfo->flinfo->fn_mcxt, call.arguments.columns, functions, collations);
 	return *call.hasher;

@@ -83,6 +83,29 @@ Datum shardkit_tally_plan(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(plan.data);
 }
 
+/* (plan, types) -> the plan, to be refused where the key has other types. */
+SHARDKIT_FUNCTION(shardkit_tally_typed_plan)
+Datum shardkit_tally_typed_plan(PG_FUNCTION_ARGS)
+{
+	const varlena *plan = PG_GETARG_VARLENA_PP(0);
+	ArrayType *types = PG_GETARG_ARRAYTYPE_P(1);
+	Datum *values = nullptr;
+	int count = 0;
+	if (ARR_HASNULL(types))
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("types must not be null")));
+	deconstruct_array(
+		types, ARR_ELEMTYPE(types), sizeof(Oid), true, TYPALIGN_INT, &values, nullptr, &count);
+	StringInfoData typed;
+	initStringInfo(&typed);
+	typed.len = VARHDRSZ;
+	for (int i = 0; i < count; ++i)
+		appendStringInfo(&typed, "%c%u", i == 0 ? '#' : ',', DatumGetObjectId(values[i]));
+	appendStringInfoChar(&typed, '\0');
+	appendBinaryStringInfo(&typed, VARDATA_ANY(plan), static_cast<int>(VARSIZE_ANY_EXHDR(plan)));
+	SET_VARSIZE(typed.data, typed.len);
+	PG_RETURN_BYTEA_P(typed.data);
+}
+
 /* (counts, plan) -> (pair, from_node, to_node, rows, keys, weight), what occurs only. */
 SHARDKIT_FUNCTION(shardkit_tally_flows)
 Datum shardkit_tally_flows(PG_FUNCTION_ARGS)

@@ -20,6 +20,23 @@ constexpr uint64 kMaxFlowCells = 1 << 24;
 	pg_unreachable();
 }
 
+/* '#20,25': the types that the key must have, as the server that asks sees them. */
+void ReadKeyTypes(std::string_view text, TallyPlan &plan)
+{
+	uint64 type = 0;
+	for (std::size_t i = 1; i <= text.size(); ++i) {
+		if (i < text.size() && text[i] >= '0' && text[i] <= '9' && type < PG_UINT32_MAX) {
+			type = type * 10 + static_cast<uint64>(text[i] - '0');
+			continue;
+		}
+		if (plan.key_columns == kMaxKeyColumns || type > PG_UINT32_MAX ||
+			(i < text.size() && text[i] != ','))
+			RefusePlan("types of the key are expected");
+		plan.key_types[plan.key_columns++] = static_cast<Oid>(type);
+		type = 0;
+	}
+}
+
 FlowCell *AllocateCells(MemoryContext context, uint64 cells)
 {
 	return static_cast<FlowCell *>(MemoryContextAllocHuge(context, cells * sizeof(FlowCell)));
@@ -51,6 +68,8 @@ TallyPlan *ReadTallyPlan(const varlena *bytes, MemoryContext context)
 {
 	auto *plan = static_cast<TallyPlan *>(MemoryContextAllocZero(context, sizeof(TallyPlan)));
 	std::string_view rest = BytesOf(bytes);
+	if (rest.starts_with('#'))
+		ReadKeyTypes(NextText(rest), *plan);
 	while (!rest.empty()) {
 		if (plan->pairs == kMaxLayoutPairs)
 			RefusePlan("too many layouts");

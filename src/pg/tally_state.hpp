@@ -5,6 +5,8 @@
 #include "core/sample.hpp"
 #include "core/tally.hpp"
 
+#include "pg/key_hash.hpp"
+
 #include "pg/pg.hpp"
 
 namespace shardkit
@@ -14,6 +16,8 @@ constexpr int kMaxLayoutPairs = 64;
 
 /* Pairs of layouts made ready once for a call site; states only point to it. */
 struct TallyPlan {
+	int key_columns; /* 0: the types of the key are not checked */
+	Oid key_types[kMaxKeyColumns];
 	int pairs;
 	TallyPair pair[kMaxLayoutPairs];
 };
@@ -50,8 +54,11 @@ struct Tally {
 	double weights[kTallyBatch];
 };
 
-/* The form of a plan in SQL: texts of layouts, each with a zero byte behind it; the second of a
- * pair may be empty. Anything else is an error. */
+/*
+ * The form of a plan in SQL: texts, each with a zero byte behind it. The first may be '#' and the
+ * OIDs of the key's types, with commas; then come layouts, of which the second of a pair may be
+ * empty. Anything else is an error.
+ */
 TallyPlan *ReadTallyPlan(const varlena *bytes, MemoryContext context);
 
 Tally *NewTally(MemoryContext context, const TallyPlan *plan);

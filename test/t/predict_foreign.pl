@@ -68,6 +68,13 @@ is(scalar(() = $shipped =~ /Remote SQL: SELECT shardkit\.tally\(E'\\\\x[0-9a-f]+
 	'each server counts its own rows') or diag $shipped;
 unlike($shipped, qr/SELECT user_id FROM/, 'and sends no keys');
 
+# A foreign table that declares its key otherwise than it is would be hashed otherwise.
+$node->safe_psql('shard_0', 'CREATE TABLE odd AS SELECT id::numeric AS user_id, user_id::int AS small FROM orders');
+ask("CREATE FOREIGN TABLE odd (user_id bigint, small bigint) SERVER shard_0");
+my ($code, $out, $err) = $node->psql('postgres', q{SELECT shardkit.predict_churn('odd', 'user_id', 'modulo(8)', 'modulo(9)')});
+like($err, qr/key column 1 is numeric here/, 'another type over there is an error');
+is(ask(q{SELECT rows FROM shardkit.predict_churn('odd', 'small', 'modulo(8)', 'modulo(9)')}), '24770', 'a smaller integer is none');
+
 # One foreign table alone.
 is(ask(q{SELECT rows FROM shardkit.predict_churn('orders_0', 'user_id', 'modulo(8)', 'modulo(9)')}), '24770', 'one foreign table');
 
@@ -76,7 +83,7 @@ check_figures('fetched');
 my $fetched = remote_sql();
 is(scalar(() = $fetched =~ /Remote SQL: SELECT user_id FROM public\.orders$/mg), 8, 'otherwise only the key travels') or diag $fetched;
 
-my ($code, $out, $err) = $node->psql('postgres', q{SELECT shardkit.predict_churn('orders', 'user_id', 'modulo(8)', 'modulo(9)', sample_percent => 10)});
+($code, $out, $err) = $node->psql('postgres', q{SELECT shardkit.predict_churn('orders', 'user_id', 'modulo(8)', 'modulo(9)', sample_percent => 10)});
 like($err, qr/cannot be sampled/, 'foreign tables cannot be sampled');
 
 # Row security on the parent: partitions are not asked behind its back.
