@@ -35,6 +35,7 @@ extern "C" {
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "common/hashfn.h"
+#include "common/int.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"

@@ -86,7 +86,7 @@ CopyColumns ColumnsOf(Oid relation)
 {
 	CopyColumns columns = {};
 	auto *opened = table_open(relation, AccessShareLock);
-	const auto *shape = RelationGetDescr(opened);
+	auto *shape = RelationGetDescr(opened);
 	columns.names =
 		static_cast<const char **>(palloc0(sizeof(char *) * static_cast<Size>(shape->natts + 1)));
 	for (int i = 0; i < shape->natts; ++i) {
