@@ -91,6 +91,7 @@ SELECT shardkit.predict_salting('flat', 'user_id', '1', '{0}', 'modulo(8)');
 SELECT shardkit.tally_flows('\x00', '\x00');
 SELECT shardkit.tally('\x6d6f64756c6f283829', NULL, 1);
 SELECT shardkit.tally_sum('\x01544b53010000000000');
+SELECT shardkit.tally_flows('\x00', '\x6d6f64756c6f28ff2900'), shardkit.tally('\x6d6f64756c6f28ff290000', NULL, 1);
 SELECT shardkit.churn(i, format('modulo(%s)', i)::shardkit.layout, 'modulo(9)') FROM generate_series(8, 9) AS i;
 
 DROP TABLE orders, flat, skewed, mixed, by_lower;

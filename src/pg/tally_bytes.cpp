@@ -115,6 +115,7 @@ void TakeLargest(Rest &rest, Tally &tally)
 			static_cast<const char *>(memchr(rest.at, '\0', static_cast<Size>(rest.end - rest.at)));
 		if (end == nullptr)
 			Refuse();
+		pg_verifymbstr(rest.at, static_cast<int>(end - rest.at), false);
 		if (rows > 0)
 			KeepLargest(tally, node, rows, rest.at);
 		rest.at = end + 1;

@@ -49,6 +49,7 @@ std::string_view NextText(std::string_view &rest)
 	if (end == std::string_view::npos)
 		RefusePlan("a layout does not end");
 	const std::string_view text = rest.substr(0, end);
+	pg_verifymbstr(text.data(), static_cast<int>(text.size()), false);
 	rest.remove_prefix(end + 1);
 	return text;
 }
