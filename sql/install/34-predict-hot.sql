@@ -24,7 +24,10 @@ BEGIN
 		source := source || format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (%s)', sample_percent, coalesce(seed::float8, random()));
 	END IF;
 	candidates := format('SELECT shardkit.heavy_hashes(%s) FROM %s', array_to_string(columns, ', '), source);
-	recount := format('SELECT %1$s, g.rows, g.weight FROM (SELECT %2$s, pg_catalog.count(*) AS rows, pg_catalog.sum(%3$s) AS weight '
+	-- The query answers the rows of hot_keys itself: a loop over it would not be planned in parallel.
+	recount := format('SELECT %1$s, g.rows, shardkit.predict_round(g.rows::pg_catalog.float8 OPERATOR(pg_catalog./) $3, 6), '
+		'shardkit.predict_round(g.rows::pg_catalog.float8 OPERATOR(pg_catalog.*) $4 OPERATOR(pg_catalog./) $3, 4), g.weight '
+		'FROM (SELECT %2$s, pg_catalog.count(*) AS rows, pg_catalog.sum(%3$s) AS weight '
 		'FROM %4$s WHERE shardkit.is_heavy($1, %5$s) GROUP BY %6$s) AS g ORDER BY g.rows DESC, %1$s COLLATE pg_catalog."C" LIMIT $2',
 		CASE cardinality(columns) WHEN 1 THEN 'g.k1::pg_catalog.text'
 			ELSE (SELECT format('ROW(%s)::pg_catalog.text', string_agg('g.k' || i, ', ' ORDER BY i)) FROM generate_subscripts(columns, 1) AS i) END,
@@ -43,7 +46,6 @@ AS $$
 DECLARE
 	q record;
 	found bigint[];
-	answer shardkit.hot_key;
 BEGIN
 	IF key IS NULL OR top IS NULL OR nodes IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'key, top and nodes must not be null';
@@ -53,11 +55,7 @@ BEGIN
 	END IF;
 	SELECT h.candidates, h.recount INTO q FROM shardkit.predict_hot_queries(relation, key, sample_percent, weight) AS h;
 	EXECUTE q.candidates INTO found;
-	FOR answer.key, answer.rows, answer.weight IN EXECUTE q.recount USING found[2:], top LOOP
-		answer.share := shardkit.predict_round(answer.rows::pg_catalog.float8 OPERATOR(pg_catalog./) found[1], 6);
-		answer.over_average_node := shardkit.predict_round(answer.rows::pg_catalog.float8 OPERATOR(pg_catalog.*) nodes OPERATOR(pg_catalog./) found[1], 4);
-		RETURN NEXT answer;
-	END LOOP;
+	RETURN QUERY EXECUTE q.recount USING found[2:], top, found[1], nodes;
 END $$;
 COMMENT ON FUNCTION hot_keys(regclass, text, int, int, boolean, float8, text, text) IS
 'keys with the most rows, counted exactly; none above 0.2 % of the rows can be missing';
