@@ -1,0 +1,121 @@
+-- ------------------------------------------------------------------------------------------
+-- Audit: what the tables hold, here and on servers
+-- ------------------------------------------------------------------------------------------
+
+-- Rows on the wrong node, on two, or without a key.
+CREATE FUNCTION verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part record;
+	columns text;
+	keys text;
+	many bigint;
+BEGIN
+	FOR part IN
+		SELECT t.relation, t.key, n.schema, to_regclass(format('%I.%s', n.schema, t.relation)) AS found
+		FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
+		WHERE t.map = verify_rows.map AND t.kind = 'per_node' AND n.server IS NULL
+	LOOP
+		CONTINUE WHEN part.found IS NULL;
+		EXECUTE format('SELECT count(*) FROM %s WHERE num_nonnulls(%s) = 0', part.found, part.key) INTO many;
+		CONTINUE WHEN many = 0;
+		kind := 'key';
+		object := part.found::text;
+		problem := format('%s rows have no key', many);
+		columns := format('%I.%I', part.schema, (trim('"' FROM part.relation) || '_without_key')::name);
+		fix := format('CREATE TABLE IF NOT EXISTS %s (LIKE %s); WITH removed AS (DELETE FROM %2$s WHERE num_nonnulls(%3$s) = 0 RETURNING *)'
+			' INSERT INTO %1$s SELECT * FROM removed', columns, part.found, part.key);
+		RETURN NEXT;
+	END LOOP;
+
+	FOR part IN
+		SELECT r.*, shardkit.slot_expression(t.map, t.key) AS expression,
+			CASE WHEN t.kind = 'per_node' THEN to_regclass(format('%I.%s', a.schema, t.relation)) END AS wrong,
+			CASE WHEN t.kind = 'per_node' THEN to_regclass(quote_ident(b.schema) || '.' || t.relation) END AS proper, t.kind AS table_kind
+		FROM shardkit.misplaced_rows(verify_rows.map) AS r
+			JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = r.relation
+			JOIN shardkit.node AS a ON a.map = t.map AND a.name = r.node
+			LEFT JOIN shardkit.node AS b ON b.map = t.map AND b.name = r.owner
+	LOOP
+		kind := 'rows';
+		object := coalesce(part.wrong::text, part.relation);
+		problem := format('%s rows of slot %s belong to node %s', part.rows, part.slot, coalesce(part.owner, '(none yet)'));
+		IF part.table_kind = 'per_slot' THEN
+			-- Through the parent they find their partition.
+			SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
+			WHERE c.attrelid = part.relation::regclass AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
+			SELECT format('WITH moved AS (DELETE FROM %s WHERE %s = %s AND tableoid <> %L::pg_catalog.regclass RETURNING *)'
+				' INSERT INTO %1$s (%5$s) SELECT %5$s FROM moved',
+				part.relation, part.expression, part.slot, p.partition_table, columns) INTO fix
+			FROM shardkit.slot_partitions(part.relation::regclass) AS p WHERE p.slot = part.slot;
+			RETURN NEXT;
+			CONTINUE;
+		ELSIF part.owner IS NULL OR part.slot IS NULL THEN
+			fix := format('SELECT shardkit.assign_slots(%L, ARRAY[%s], %L)', verify_rows.map, part.slot, part.node);
+			RETURN NEXT;
+			CONTINUE;
+		END IF;
+		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
+		WHERE c.attrelid = part.wrong AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
+		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO keys
+		FROM pg_index AS i JOIN pg_attribute AS c ON c.attrelid = i.indrelid AND c.attnum = ANY (i.indkey)
+		WHERE i.indrelid = part.proper AND i.indisprimary;
+		many := 0;
+		IF keys IS NOT NULL THEN
+			EXECUTE format('SELECT count(*) FROM %s WHERE %s = %s AND (%s) IN (SELECT %4$s FROM %5$s)',
+				part.wrong, part.expression, part.slot, keys, part.proper) INTO many;
+		END IF;
+		IF many > 0 THEN
+			problem := problem || format('; %s of them are there too, and those stay as they are there', many);
+			fix := format('DELETE FROM %s WHERE %s = %s AND (%s) IN (SELECT %4$s FROM %5$s); ',
+				part.wrong, part.expression, part.slot, keys, part.proper);
+		ELSE
+			fix := '';
+		END IF;
+		fix := fix || format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *)'
+			' INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %5$s FROM moved',
+			part.wrong, part.expression, part.slot, part.proper, columns);
+		RETURN NEXT;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_rows(text) IS 'part of verify_map: rows that lie wrong, twice, or without a key';
+
+-- What the servers hold: the tables, and the checks on them.
+CREATE FUNCTION verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part record;
+BEGIN
+	FOR part IN
+		SELECT t.relation, t.relation::regclass AS parent, coalesce(t.template, t.relation::regclass) AS model, p.server,
+			jsonb_object_agg(shardkit.remote_name(p.partition_table), p.slot) AS tables, m.slots
+		FROM shardkit.map_table AS t JOIN shardkit.map AS m ON m.name = t.map,
+			LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+		WHERE t.map = verify_servers.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
+		GROUP BY t.relation, t.template, p.server, m.slots
+	LOOP
+		RETURN QUERY
+		SELECT CASE WHEN a[1] IS NULL THEN 'table' ELSE 'check' END, format('%s on server %I', w.name, part.server),
+			CASE WHEN a[1] IS NULL THEN 'the table does not exist there'
+				ELSE 'the check that keeps rows of other slots out is missing or another' END,
+			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit.remote_table_statements(%L, %L, %L, %L, %s, %s))',
+					part.server, part.parent, part.model, n.names[1], n.names[2], part.slots, w.slot)
+				ELSE format('SELECT shardkit.repair_table(%L, %L)', verify_servers.map, part.relation) END
+		FROM jsonb_each_text(part.tables) AS w (name, slot)
+			CROSS JOIN LATERAL (SELECT parse_ident(w.name) AS names) AS n
+			LEFT JOIN shardkit.ask_server(part.server, format(
+				'SELECT pg_catalog.format(''%%I.%%I'', n.nspname, c.relname), pg_catalog.pg_get_constraintdef(k.oid)'
+				' FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace'
+				' LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid = c.oid AND k.conname = ''shardkit_slot'' AND k.convalidated'
+				' WHERE pg_catalog.format(''%%I.%%I'', n.nspname, c.relname) = ANY (%L::text[])',
+				ARRAY(SELECT jsonb_object_keys(part.tables)))) AS a ON a[1] = w.name
+		WHERE a[1] IS NULL OR a[2] IS NULL OR a[2] !~ format('satisfies_hash_partition.*, %s, %s, ', part.slots, w.slot);
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_servers(text) IS 'part of verify_map: what lies on the servers';
