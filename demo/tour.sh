@@ -43,6 +43,7 @@ nodes_list() {
 plan() {
 	say 'A ninth node joins. It owns nothing yet, and nothing has moved:'
 	show "SELECT shardkit.add_node('$map', '${prefix}8')"
+	quiet "SELECT shardkit.create_view('$map', '$table', 'public.all_$table')"
 	say 'What should move so that all nine are even? The fewest slots that can do it, and the rows in them:'
 	show "SELECT slot, from_node, to_node, rows FROM shardkit.plan_rebalance('$map') ORDER BY from_node"
 	quiet "CREATE TABLE plan_$table AS SELECT * FROM shardkit.plan_rebalance('$map')"

@@ -86,7 +86,8 @@ status=0
 env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
 	HOME=/root PG_CONFIG="/usr/lib/postgresql/$version/bin/pg_config" WERROR="${WERROR:-}" \
 	SUITES="${SUITES:-}" REGRESS="${REGRESS:-}" PGTAP="${PGTAP:-}" TAP="${TAP:-}" \
-	CHROOT_ROOT="$root" ${CHROOT_ENV:-} \
+	ISOLATION="${ISOLATION:-}" SANITIZE="${SANITIZE:-}" STAND_SERVER_WITH="${STAND_SERVER_WITH:-}" \
+	HUNT_SECONDS="${HUNT_SECONDS:-60}" HUNT_SEED="${HUNT_SEED:-1}" SOAK="${SOAK:-}" CHROOT_ROOT="$root" \
 	unshare --mount --pid --fork --kill-child --propagation private bash -c '
 		mount -t proc proc "$CHROOT_ROOT/proc"
 		mount -t tmpfs -o mode=755 tmpfs "$CHROOT_ROOT/dev"

@@ -64,7 +64,7 @@ ubsan() {
 # Freed at exit only is fine; an abort makes the server log a crash, which suites.sh counts.
 asan() {
 	local options='detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0'
-	CHROOT_ENV="SANITIZE=$both" STAND_SERVER_WITH="env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=$options" \
+	SANITIZE="$both" STAND_SERVER_WITH="env LD_PRELOAD=libasan.so.8 ASAN_OPTIONS=$options" \
 		test/harness/chroot.sh 17 make "${ASAN_TARGET:-test}"
 }
 
