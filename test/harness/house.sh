@@ -106,5 +106,6 @@ psql -Xqd house -c 'CREATE EXTENSION shardkit' -c 'CREATE ROLE house_public'
 export PGDATABASE=house
 check 'every public object has a comment' commented
 check 'security definer functions pin their search path' pinned
+check 'README.md: its SQL runs, its links lead somewhere' test/harness/readme.sh
 echo "1..$number"
 exit "$status"
