@@ -135,8 +135,6 @@ PG_OBJS = \
 
 OBJS = $(CORE_OBJS) $(PG_OBJS)
 
-INCLUDES = $(wildcard $(srcdir)/src/core/*.hpp $(srcdir)/src/pg/*.hpp)
-
 # --- the SQL script, one section a topic --------------------------------------------------
 
 SQL_SECTIONS = $(sort $(wildcard $(srcdir)/sql/install/*.sql))
@@ -182,7 +180,7 @@ endif
 PROVE_TESTS = test/t/*.pl
 PROVE_FLAGS = -I test/t
 
-EXTRA_CLEAN = build $(DATA_built)
+EXTRA_CLEAN = build $(DATA_built) $(OBJS:.o=.d)
 
 # --- how it is compiled -------------------------------------------------------------------
 
@@ -206,9 +204,11 @@ PGXS := $(shell $(PG_CONFIG) --pgxs 2>/dev/null)
 
 ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
-# PGXS sets srcdir, tracks no headers, and in a VPATH build makes no folders (a rule for them would
-# find those of the source).
-$(OBJS): $(INCLUDES) $(srcdir)/Makefile
+# PGXS sets srcdir, tracks no headers (the compiler does), and in a VPATH build makes no folders (a
+# rule for them would find those of the source).
+$(OBJS): $(srcdir)/Makefile
+override CXXFLAGS += -MMD -MP
+-include $(OBJS:.o=.d)
 ifneq ($(VPATH),)
 $(shell mkdir -p $(dir $(OBJS)))
 endif
@@ -227,22 +227,47 @@ $(DATA_built): $(SQL_SECTIONS)
 
 .PHONY: unitcheck symcheck demo test hunt matrix sanitize coverage soak tidy
 .PHONY: unitcheck symcheck demo test bench labs matrix sanitize coverage soak tidy
+.PHONY: unitcheck clangcheck symcheck demo test hunt matrix sanitize coverage soak tidy
 
 # Core is compiled here without the server's include path: it cannot reach for the server.
-build/unit/%_test: $(srcdir)/test/unit/%_test.cpp $(srcdir)/test/unit/check.hpp $(CORE_OBJS:%.o=build/%.o)
-	@mkdir -p $(@D)
-	$(CXX) $(CORE_FLAGS) $(WERROR) -O2 -g $(SANITIZE) -I$(srcdir)/src -I$(srcdir)/test/unit -o $@ $< $(CORE_OBJS:%.o=build/%.o)
+UNIT_FLAGS = $(CORE_FLAGS) $(WERROR) -O2 -g -MMD -MP $(SANITIZE) -I$(srcdir)/src -I$(srcdir)/test/unit
 
-build/src/core/%.o: $(srcdir)/src/core/%.cpp $(INCLUDES)
+build/unit/%_test: build/test/unit/%_test.o build/libcore.a
 	@mkdir -p $(@D)
-	$(CXX) $(CORE_FLAGS) $(WERROR) $(BOUNDARY_FLAGS) -O2 -g $(SANITIZE) -I$(srcdir)/src -c -o $@ $<
+	$(CXX) $(SANITIZE) -o $@ $^
 
-.PRECIOUS: build/src/core/%.o
+build/libcore.a: $(CORE_OBJS:%.o=build/%.o)
+	rm -f $@
+	ar rcs $@ $^
+
+build/test/unit/%.o: $(srcdir)/test/unit/%.cpp $(srcdir)/Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(UNIT_FLAGS) -c -o $@ $<
+
+build/src/core/%.o: $(srcdir)/src/core/%.cpp $(srcdir)/Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(UNIT_FLAGS) $(BOUNDARY_FLAGS) -c -o $@ $<
+
+.PRECIOUS: build/src/core/%.o build/test/unit/%.o
+-include $(wildcard build/src/core/*.d build/test/unit/*.d build/clang/src/*/*.d)
 
 build/unit: $(UNIT_TESTS)
 
 unitcheck: $(UNIT_TESTS)
 	prove --exec '' $(UNIT_TESTS)
+
+# The second compiler reads every source; a stamp remembers what it has read. (Statement expressions
+# are the server's macros.)
+CLANG = $(firstword $(shell command -v clang++-14 clang++ 2>/dev/null))
+CLANG_STAMPS = $(OBJS:%.o=build/clang/%.ok)
+
+build/clang/%.ok: $(srcdir)/%.cpp $(srcdir)/Makefile
+	@mkdir -p $(@D)
+	$(CLANG) $(CORE_FLAGS) -Werror -Wno-gnu-statement-expression $(BOUNDARY_FLAGS) $(PG_CPPFLAGS) \
+		-MMD -MP -MF build/clang/$*.d -MT $@ -fsyntax-only $<
+	@touch $@
+
+clangcheck: $(CLANG_STAMPS)
 
 # The library must not need the C++ runtime: nothing may throw, allocate or unwind.
 symcheck: $(MODULE_big).so

@@ -78,7 +78,7 @@ flock 9
 
 rm -rf "$root/build"
 mkdir "$root/build"
-tar -C "$tree" --exclude=./.git --exclude=./build --exclude='*.o' --exclude='*.so' -cf - . |
+tar -C "$tree" --exclude=./.git --exclude=./build --exclude='*.[od]' --exclude='*.so' -cf - . |
 	tar -C "$root/build" --no-same-owner -xf -
 
 # In the new namespaces: /proc, shared memory and devices, then into the chroot.

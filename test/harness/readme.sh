@@ -8,3 +8,4 @@ grep -oE '\]\([^)#:]+[)#]' README.md doc/*.md 2>/dev/null | sed -E 's/^(README.m
 	while read -r from link; do
 		[ -e "$(dirname "$from")/$link" ] || echo "$from: $link does not exist"
 	done
+exit 0

@@ -30,7 +30,7 @@ part() {
 
 copy_of_tree() {
 	mkdir -p "$1"
-	tar --exclude=./.git --exclude=./build --exclude='*.o' --exclude='*.so' -cf - . | tar -C "$1" -xf -
+	tar --exclude=./.git --exclude=./build --exclude='*.[od]' --exclude='*.so' -cf - . | tar -C "$1" -xf -
 }
 
 # A UBSan message does not end a program by itself here: it must.

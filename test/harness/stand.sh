@@ -100,7 +100,7 @@ trap 'exit 143' TERM HUP
 
 copy_tree() {
 	local objects=()
-	[ "${STAND_BUILD:-}" != copy ] || objects=(--exclude=./build --exclude='*.o' --exclude='*.so')
+	[ "${STAND_BUILD:-}" != copy ] || objects=(--exclude=./build --exclude='*.[od]' --exclude='*.so')
 	mkdir -p "$STAND/tree"
 	tar -C "$tree" --exclude=./.git "${objects[@]}" -cf - . | tar -C "$STAND/tree" --no-same-owner -xf -
 }
@@ -116,6 +116,9 @@ in_tree() {
 	make -s -C "$work" PG_CONFIG="$PG_CONFIG" WERROR="${WERROR:-}" SANITIZE="${SANITIZE:-}" "$@"
 }
 in_tree -j"$(nproc)" all build/unit >&2
+if [ -z "${SANITIZE:-}" ] && command -v clang++-14 clang++ >/dev/null; then
+	in_tree -k -j"$(nproc)" clangcheck > "$STAND/clang.log" 2>&1 || echo 'clang found something' >> "$STAND/clang.log"
+fi
 
 # The server, relocated; then the extension into it.
 bindir=$("$PG_CONFIG" --bindir)
