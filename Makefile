@@ -187,8 +187,7 @@ EXTRA_CLEAN = build $(DATA_built) $(OBJS:.o=.d)
 PG_CONFIG ?= pg_config
 srcdir ?= .
 
-BOUNDARY_FLAGS = -fno-exceptions -fno-rtti -fno-threadsafe-statics
-CORE_FLAGS = -std=c++20 -Wall -Wextra -Wpedantic -ffp-contract=off
+include $(dir $(firstword $(MAKEFILE_LIST)))src/flags.mk
 
 PG_CPPFLAGS = -I$(srcdir)/src -isystem $(shell $(PG_CONFIG) --includedir-server 2>/dev/null) \
 	-isystem $(shell $(PG_CONFIG) --includedir 2>/dev/null)
@@ -206,7 +205,7 @@ ifneq ($(wildcard $(PGXS)),)
 include $(PGXS)
 # PGXS sets srcdir, tracks no headers (the compiler does), and in a VPATH build makes no folders (a
 # rule for them would find those of the source).
-$(OBJS): $(srcdir)/Makefile
+$(OBJS): $(srcdir)/src/flags.mk
 override CXXFLAGS += -MMD -MP
 -include $(OBJS:.o=.d)
 ifneq ($(VPATH),)
@@ -240,11 +239,11 @@ build/libcore.a: $(CORE_OBJS:%.o=build/%.o)
 	rm -f $@
 	ar rcs $@ $^
 
-build/test/unit/%.o: $(srcdir)/test/unit/%.cpp $(srcdir)/Makefile
+build/test/unit/%.o: $(srcdir)/test/unit/%.cpp $(srcdir)/src/flags.mk
 	@mkdir -p $(@D)
 	$(CXX) $(UNIT_FLAGS) -c -o $@ $<
 
-build/src/core/%.o: $(srcdir)/src/core/%.cpp $(srcdir)/Makefile
+build/src/core/%.o: $(srcdir)/src/core/%.cpp $(srcdir)/src/flags.mk
 	@mkdir -p $(@D)
 	$(CXX) $(UNIT_FLAGS) $(BOUNDARY_FLAGS) -c -o $@ $<
 
@@ -261,7 +260,7 @@ unitcheck: $(UNIT_TESTS)
 CLANG = $(firstword $(shell command -v clang++-14 clang++ 2>/dev/null))
 CLANG_STAMPS = $(OBJS:%.o=build/clang/%.ok)
 
-build/clang/%.ok: $(srcdir)/%.cpp $(srcdir)/Makefile
+build/clang/%.ok: $(srcdir)/%.cpp $(srcdir)/src/flags.mk
 	@mkdir -p $(@D)
 	$(CLANG) $(CORE_FLAGS) -Werror -Wno-gnu-statement-expression $(BOUNDARY_FLAGS) $(PG_CPPFLAGS) \
 		-MMD -MP -MF build/clang/$*.d -MT $@ -fsyntax-only $<
