@@ -116,7 +116,7 @@ in_tree() {
 	make -s -C "$work" PG_CONFIG="$PG_CONFIG" WERROR="${WERROR:-}" SANITIZE="${SANITIZE:-}" "$@"
 }
 in_tree -j"$(nproc)" all build/unit >&2
-if [ -z "${SANITIZE:-}" ] && command -v clang++-14 clang++ >/dev/null; then
+if [[ -z "${SANITIZE:-}" && " ${SUITES:-house} " == *" house "* ]] && command -v clang++-14 clang++ >/dev/null; then
 	in_tree -k -j"$(nproc)" clangcheck > "$STAND/clang.log" 2>&1 || echo 'clang found something' >> "$STAND/clang.log"
 fi
 
