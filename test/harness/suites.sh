@@ -70,6 +70,15 @@ if wants unit; then
 	tap_suite unit prove --verbose --exec '' ${UNIT:-build/unit/*_test}
 fi
 
+# Where clang and its fuzzer are; FUZZ_SECONDS=0 leaves it out.
+can_fuzz() {
+	echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }' |
+		"$(command -v clang++-14 || command -v clang++ || echo false)" -fsanitize=fuzzer -x c++ -o /dev/null - 2>/dev/null
+}
+if wants fuzz && [ "${FUZZ_SECONDS:-30}" != 0 ] && can_fuzz; then
+	tap_suite fuzz test/harness/fuzz.sh
+fi
+
 if wants regress; then
 	regress_suite regress "$pgxs/../test/regress/pg_regress" --inputdir=. --bindir="$bindir" \
 		--outputdir="$STAND/regress" --dbname=shardkit_regress ${REGRESS:-$(list_of REGRESS)}
