@@ -115,7 +115,11 @@ PG_OBJS = \
 	src/pg/move.o \
 	src/pg/move_batch.o \
 	src/pg/move_check.o \
+	src/pg/move_finish.o \
+	src/pg/move_insert.o \
 	src/pg/move_lock.o \
+	src/pg/move_partition.o \
+	src/pg/move_progress.o \
 	src/pg/move_round.o \
 	src/pg/move_statement.o \
 	src/pg/move_stream.o \
@@ -145,6 +149,7 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 # pg_regress: sql/NAME.sql against expected/NAME.out
 REGRESS = \
 	move \
+	move_hazards \
 	hash64 \
 	key \
 	evenness \
@@ -162,6 +167,7 @@ REGRESS = \
 # pg_isolation_regress: test/isolation/specs/NAME.spec
 ISOLATION = \
 	adopt \
+	move \
 	guard \
 	map_cache \
 	require \

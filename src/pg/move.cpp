@@ -5,6 +5,7 @@
 #include "pg/arguments.hpp"
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
+#include "pg/move_progress.hpp"
 #include "pg/server_command.hpp"
 
 #include "pg/pg.hpp"
@@ -48,7 +49,7 @@ int64 Microseconds(const Interval &interval)
 int32 BatchSlots(FunctionCallInfo fcinfo, int argument)
 {
 	if (PG_ARGISNULL(argument))
-		return kMaxBatchSlots;
+		return 0;
 	const int32 slots = PG_GETARG_INT32(argument);
 	if (slots < 1 || slots > kMaxBatchSlots)
 		ereport(ERROR,
@@ -71,6 +72,10 @@ Move BeginMove(FunctionCallInfo fcinfo, const char *map, int batch_slots, int ma
 	const MapEntry &entry = GetMap(map);
 	CheckMapOwner(entry);
 	CheckMapIsAtHome(entry);
+	move.per_slot = !entry.tables.empty() && entry.tables[0].per_slot;
+	/* A partition's lock keeps readers out: few at a time are free at the same moment. */
+	if (move.batch_slots == 0)
+		move.batch_slots = move.per_slot && !move.atomic ? 1 : kMaxBatchSlots;
 	return move;
 }
 
@@ -107,18 +112,29 @@ bool LiesOnServer(const char *map, const char *node)
 	return entry.nodes[static_cast<std::size_t>(GetNode(entry, node))].server != nullptr;
 }
 
-/* One by one: each is a protocol of several transactions. */
-int64 MoveServerSlots(const Move &move, const MoveBatch &batch)
+/* To or from a server each slot is a protocol of several transactions. */
+int64 MoveOverServer(const Move &move, const Transfer &transfer)
 {
 	constexpr int64 kMicrosecondsPerMs = 1000;
-	int64 rows = 0;
 	CheckMayCommit(move.atomic, "a move to or from a server");
-	for (const int32 slot : batch.slots)
-		rows += MoveServerSlot(move.map, slot, batch.to, move.max_wait / kMicrosecondsPerMs);
+	return MoveServerSlot(move.map, transfer.slot, transfer.to, move.max_wait / kMicrosecondsPerMs);
+}
+
+int64 MoveLocally(Move &move, std::span<const Transfer> transfers)
+{
+	auto *slots =
+		static_cast<int32 *>(MemoryContextAlloc(move.memory, sizeof(int32) * transfers.size()));
+	std::ranges::transform(transfers, slots, &Transfer::slot);
+	const MoveBatch batch{.from = transfers[0].from,
+		.to = transfers[0].to,
+		.slots = {slots, transfers.size()},
+		.per_slot = move.per_slot};
+	const int64 rows = MoveWhenFree(move, batch);
+	pfree(slots);
 	return rows;
 }
 
-void MoveAll(Move &move, std::span<const Transfer> transfers)
+void CheckOneBatch(const Move &move, std::span<const Transfer> transfers)
 {
 	if (move.atomic && !transfers.empty() && BatchLength(move, transfers) < transfers.size())
 		ereport(ERROR,
@@ -126,18 +142,25 @@ void MoveAll(Move &move, std::span<const Transfer> transfers)
 				errmsg("inside a transaction block only one batch can be moved"),
 				errdetail("A batch has slots of one node for one other, at most batch_slots."),
 				errhint("CALL outside of a transaction block, or name fewer slots.")));
+}
+
+void MoveAll(Move &move, std::span<const Transfer> transfers)
+{
+	CheckOneBatch(move, transfers);
+	BeginProgress(GetMap(move.map).id, static_cast<int64>(transfers.size()));
+	int64 slots_done = 0;
 	while (!transfers.empty()) {
-		const std::size_t length = BatchLength(move, transfers);
-		auto *slots = static_cast<int32 *>(MemoryContextAlloc(move.memory, sizeof(int32) * length));
-		std::ranges::transform(transfers.first(length), slots, &Transfer::slot);
-		const MoveBatch batch{
-			.from = transfers[0].from, .to = transfers[0].to, .slots = {slots, length}};
-		move.rows_moved += LiesOnServer(move.map, batch.from) || LiesOnServer(move.map, batch.to)
-							   ? MoveServerSlots(move, batch)
-							   : MoveWhenFree(move, batch);
+		const bool over_server =
+			LiesOnServer(move.map, transfers[0].from) || LiesOnServer(move.map, transfers[0].to);
+		const std::size_t length = over_server ? 1 : BatchLength(move, transfers);
+		move.rows_moved += over_server ? MoveOverServer(move, transfers[0])
+									   : MoveLocally(move, transfers.first(length));
 		transfers = transfers.subspan(length);
-		pfree(slots);
+		slots_done += static_cast<int64>(length);
+		ReportSlots(slots_done);
 	}
+	EndProgress();
+	FinishMove(move);
 }
 
 /* The slots that are not yet there, with their owners. */

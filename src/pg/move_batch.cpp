@@ -5,6 +5,8 @@
 #include "pg/map_change.hpp"
 #include "pg/move.hpp"
 #include "pg/move_check.hpp"
+#include "pg/move_insert.hpp"
+#include "pg/move_progress.hpp"
 #include "pg/move_statement.hpp"
 #include "pg/move_stream.hpp"
 
@@ -27,18 +29,32 @@ void BehaveAsReplica()
 		"row_security", "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-void CopyAndDelete(const MapEntry &map, const MoveBatch &batch, std::span<MoveTable> tables)
+/*
+ * Copies, then deletes. Where nothing but the guard looks at rows that arrive, each row is stored
+ * as it is deleted instead: one scan, and whole pages.
+ */
+void CarryRows(const MapEntry &map, const MoveBatch &batch, std::span<MoveTable> tables)
 {
 	const auto places = PlacesOfSlots(map.slots, batch.slots);
 	const int nest_level = NewGUCNestLevel();
 	BehaveAsReplica();
 	for (MoveTable &table : tables) {
+		table.by_page = CanInsertByPage(table);
+		if (table.by_page)
+			continue;
+		ReportTable(table.target);
 		SuspendGuard(table.target);
-		RunStreamed(CopyStatement(map, table), batch.slots, places, table.stored);
+		RunStreamed(CopyStatement(map, table), batch, places, table.stored);
 		ResumeGuard();
 	}
-	for (auto table = tables.rbegin(); table != tables.rend(); ++table)
-		RunStreamed(DeleteStatement(map, *table), batch.slots, places, table->left);
+	for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
+		const char *statement = DeleteStatement(map, *table);
+		ReportTable(table->source);
+		if (table->by_page)
+			RunStreamedInto(statement, batch, places, *table);
+		else
+			RunStreamed(statement, batch, places, table->left);
+	}
 	AtEOXact_GUC(true, nest_level);
 	for (const MoveTable &table : tables)
 		RunAsCaller("SELECT shardkit.advance_sequences($1::regclass, $2::regclass)",
@@ -68,19 +84,6 @@ void Compare(const MoveBatch &batch, const MoveTable &table, std::size_t place)
 				stored.rows, DigitsOf(stored.fingerprint), left.rows, DigitsOf(left.fingerprint)),
 			errhint("Nothing was moved. Look for ENABLE ALWAYS triggers and for generated columns "
 					"that differ between the tables.")));
-}
-
-/* The slots' new owner, as one epoch of the map. */
-int64 Flip(const Move &move, const MoveBatch &batch)
-{
-	/* Another mover of this map may have flipped its slots since the last look. */
-	AcceptInvalidationMessages();
-	const MapEntry &map = GetMap(move.map);
-	const std::span<int32> owners = CopyOwners(map);
-	const int32 node = GetNode(map, batch.to);
-	for (const int32 slot : batch.slots)
-		owners[static_cast<std::size_t>(slot)] = node;
-	return ChangeOwners(map, BeginChange("move_rows"), owners);
 }
 
 Datum NumberArray(std::span<const RowSum> sums, uint64 RowSum::*member)
@@ -129,12 +132,26 @@ int64 RowsOf(std::span<const RowSum> sums)
 
 } // namespace
 
+int64 FlipOwners(const Move &move, const MoveBatch &batch)
+{
+	/* Another mover of this map may have flipped its slots since the last look. */
+	AcceptInvalidationMessages();
+	const MapEntry &map = GetMap(move.map);
+	const std::span<int32> owners = CopyOwners(map);
+	const int32 node = GetNode(map, batch.to);
+	for (const int32 slot : batch.slots)
+		owners[static_cast<std::size_t>(slot)] = node;
+	return ChangeOwners(map, BeginChange("move_rows"), owners);
+}
+
 int64 MoveUnderLocks(const Move &move, const MoveBatch &batch, std::span<MoveTable> tables)
 {
 	const TimestampTz started = GetCurrentTimestamp();
 	const MapEntry &map = GetMap(move.map);
 	CheckHazards(move.map, batch);
-	CopyAndDelete(map, batch, tables);
+	ReportPhase(Phase::kMoving);
+	CarryRows(map, batch, tables);
+	ReportPhase(Phase::kChecking);
 	int64 rows = 0;
 	for (const MoveTable &table : tables) {
 		for (std::size_t place = 0; place < batch.slots.size(); ++place)
@@ -143,7 +160,7 @@ int64 MoveUnderLocks(const Move &move, const MoveBatch &batch, std::span<MoveTab
 	}
 	CheckMovedForeignKeys(map, batch, tables);
 	CheckMovedUniqueness(map, batch, tables);
-	const int64 epoch = Flip(move, batch);
+	const int64 epoch = FlipOwners(move, batch);
 	for (const MoveTable &table : tables)
 		Log(move, batch, table, epoch, started);
 	return rows;

@@ -88,13 +88,15 @@ std::span<NeededLock> NeededLocks(
 	LockList list{};
 	Add(list, MapObject(map.id), RowShareLock);
 	for (const MoveTable &table : tables) {
-		AddTable(list, table.source, ExclusiveLock);
-		AddTable(list, table.target, ExclusiveLock);
+		AddTable(list, table.source, batch.per_slot ? AccessExclusiveLock : ExclusiveLock);
+		if (!batch.per_slot)
+			AddTable(list, table.target, ExclusiveLock);
 	}
-	for (const MoveTable &table : tables) {
-		AddNeighbours(list, table.source);
-		AddNeighbours(list, table.target);
-	}
+	for (const MoveTable &table : tables)
+		if (!batch.per_slot) {
+			AddNeighbours(list, table.source);
+			AddNeighbours(list, table.target);
+		}
 	for (const int32 slot : batch.slots)
 		Add(list, OwnerObject(map.id, slot), ExclusiveLock);
 	return {list.locks, static_cast<std::size_t>(list.count)};

@@ -4,6 +4,7 @@
 #include "pg/map_lock.hpp"
 #include "pg/move.hpp"
 #include "pg/move_lock.hpp"
+#include "pg/move_progress.hpp"
 
 #include "pg/pg.hpp"
 
@@ -40,12 +41,17 @@ std::span<NeededLock> Keep(const Waiting &waiting, std::span<const NeededLock> l
 	return {copy, locks.size()};
 }
 
+std::span<MoveTable> ReadTables(const MapEntry &map, const MoveBatch &batch)
+{
+	return batch.per_slot ? ReadMovePartitions(map, batch) : ReadMoveTables(map, batch);
+}
+
 /* The locks' names are looked up in a transaction of their own: nothing is looked up in a wait. */
 void LookUpLocks(const Move &move, const MoveBatch &batch, Waiting &waiting)
 {
 	AcceptInvalidationMessages();
 	const MapEntry &map = GetMap(move.map);
-	const auto needed = NeededLocks(map, batch, ReadMoveTables(map, batch));
+	const auto needed = NeededLocks(map, batch, ReadTables(map, batch));
 	MemoryContextReset(waiting.memory);
 	waiting.needed = Keep(waiting, needed);
 	waiting.awaited = -1;
@@ -98,17 +104,19 @@ bool StillStands(const MapEntry &map, const MoveBatch &batch, std::span<const Mo
 	return std::ranges::equal(NeededLocks(map, batch, tables), waiting.needed);
 }
 
-Outcome Round(const Move &move, const MoveBatch &batch, Waiting &waiting)
+Outcome Round(Move &move, const MoveBatch &batch, Waiting &waiting)
 {
 	BoundLockWaits();
 	if (!TakeLocks(waiting))
 		return Outcome::kBusy;
 	AcceptInvalidationMessages();
 	const MapEntry &map = GetMap(move.map);
-	const auto tables = ReadMoveTables(map, batch);
+	const auto tables = ReadTables(map, batch);
 	if (!StillStands(map, batch, tables, waiting))
 		return Outcome::kChanged;
-	waiting.rows = MoveUnderLocks(move, batch, tables);
+	waiting.rows = batch.per_slot ? MovePartitionsUnderLocks(move, batch, tables)
+								  : MoveUnderLocks(move, batch, tables);
+	NoteTables(move, tables);
 	return Outcome::kMoved;
 }
 
@@ -116,7 +124,7 @@ Outcome Round(const Move &move, const MoveBatch &batch, Waiting &waiting)
  * A round in a subtransaction: locks taken in vain are released by rolling it back, and a wait that
  * lasts too long ends in an error, which means busy.
  */
-Outcome TryRound(const Move &move, const MoveBatch &batch, Waiting &waiting)
+Outcome TryRound(Move &move, const MoveBatch &batch, Waiting &waiting)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -192,7 +200,7 @@ void CheckTransaction()
 	PreventCommandIfReadOnly("shardkit.move_rows");
 }
 
-int64 MoveWhenFree(const Move &move, const MoveBatch &batch)
+int64 MoveWhenFree(Move &move, const MoveBatch &batch)
 {
 	MemoryContext batch_memory =
 		AllocSetContextCreate(move.memory, "shardkit batch", ALLOCSET_DEFAULT_SIZES);
@@ -202,6 +210,7 @@ int64 MoveWhenFree(const Move &move, const MoveBatch &batch)
 	const auto movers = MoveObjects(GetMap(move.map), batch);
 	LookUpLocks(move, batch, waiting);
 	LockMoveObjects(move, movers);
+	ReportPhase(Phase::kWaiting);
 	const TimestampTz deadline = GetCurrentTimestamp() + move.max_wait;
 	for (;;) {
 		CHECK_FOR_INTERRUPTS();

@@ -46,10 +46,11 @@ char *KeyList(const MoveTable &table, const char *prefix)
 	return list;
 }
 
-/* A name of an algorithm has no parenthesis and no dot; a router's own function has a schema. */
-bool IsFunction(const char *hash)
+/* The name in 'app.route(text)', a router's own function; nullptr: the name of an algorithm. */
+char *FunctionIn(const char *hash)
 {
-	return strchr(hash, '.') != nullptr;
+	const char *parenthesis = strrchr(hash, '(');
+	return parenthesis == nullptr ? nullptr : pnstrdup(hash, static_cast<Size>(parenthesis - hash));
 }
 
 } // namespace
@@ -68,8 +69,8 @@ char *SlotExpression(const MapEntry &map, const MoveTable &table, const char *al
 	const char *key = KeyList(table, prefix);
 	if (strcmp(map.hash, "postgres") == 0)
 		return psprintf("shardkit.partition_slot(%d, %s)", map.slots, key);
-	if (IsFunction(map.hash))
-		return psprintf("shardkit.modulo(%s((%s)::pg_catalog.text), %d)", map.hash, key, map.slots);
+	if (const char *function = FunctionIn(map.hash); function != nullptr)
+		return psprintf("shardkit.modulo(%s((%s)::pg_catalog.text), %d)", function, key, map.slots);
 	return psprintf("shardkit.modulo(shardkit.hash64((%s)::pg_catalog.text, %s), %d)", key,
 		quote_literal_cstr(map.hash), map.slots);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pg/move_insert.hpp"
+#include "pg/move_progress.hpp"
 #include "pg/row_hash.hpp"
 
 #include "pg/pg.hpp"
@@ -25,7 +27,17 @@ struct RowStream {
 	RowHasher *hasher;
 	std::span<const int32> places;
 	std::span<RowSum> sums;
+	const MoveTable *target; /* nullptr: rows are only counted */
+	PageInserter *inserter;
+	int64 unreported_rows;
+	int64 unreported_bytes;
 };
+
+void Report(RowStream &stream)
+{
+	ReportRows(stream.unreported_rows, stream.unreported_bytes);
+	stream.unreported_rows = stream.unreported_bytes = 0;
+}
 
 RowStream &StreamOf(DestReceiver *receiver)
 {
@@ -35,7 +47,11 @@ RowStream &StreamOf(DestReceiver *receiver)
 void Start(DestReceiver *receiver, int, TupleDesc shape)
 {
 	RowStream &stream = StreamOf(receiver);
+	MemoryContext caller = MemoryContextSwitchTo(stream.memory);
 	stream.hasher = MakeRowHasher(shape, 1, stream.memory);
+	if (stream.target != nullptr)
+		stream.inserter = OpenTarget(stream.target->target, shape, 1, stream.target->stored);
+	MemoryContextSwitchTo(caller);
 }
 
 /* A trigger that fires always may have changed the key on its way: then the slot is another. */
@@ -58,8 +74,27 @@ bool Receive(TupleTableSlot *row, DestReceiver *receiver)
 	if (row->tts_isnull[0] || number >= stream.places.size() || stream.places[number] < 0)
 		RaiseStraySlot(slot, row->tts_isnull[0]);
 	const RowHash hash = HashRow(*stream.hasher, row->tts_values, row->tts_isnull);
-	Add(stream.sums[static_cast<std::size_t>(stream.places[number])], hash.hash, hash.bytes);
+	const int32 place = stream.places[number];
+	Add(stream.sums[static_cast<std::size_t>(place)], hash.hash, hash.bytes);
+	constexpr int64 kReportEach = 1000;
+	stream.unreported_bytes += static_cast<int64>(hash.bytes);
+	if (++stream.unreported_rows == kReportEach)
+		Report(stream);
+	if (stream.inserter != nullptr) {
+		MemoryContext caller = MemoryContextSwitchTo(stream.memory);
+		InsertRow(*stream.inserter, row, place, hash.bytes);
+		MemoryContextSwitchTo(caller);
+	}
 	return true;
+}
+
+void Stop(DestReceiver *receiver)
+{
+	RowStream &stream = StreamOf(receiver);
+	if (stream.inserter != nullptr)
+		CloseTarget(*stream.inserter);
+	stream.inserter = nullptr;
+	Report(stream);
 }
 
 void Ignore(DestReceiver *)
@@ -97,22 +132,20 @@ Datum SlotArray(std::span<const int32> slots)
 		values, static_cast<int>(slots.size()), INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
 
-void RunStreamed(const char *statement, std::span<const int32> slots, std::span<const int32> places,
-	std::span<RowSum> sums)
+namespace
 {
-	RowStream stream{};
+
+void Run(const char *statement, const MoveBatch &batch, RowStream &stream)
+{
 	stream.receiver.receiveSlot = Receive;
 	stream.receiver.rStartup = Start;
-	stream.receiver.rShutdown = Ignore;
+	stream.receiver.rShutdown = Stop;
 	stream.receiver.rDestroy = Ignore;
 	stream.receiver.mydest = DestNone;
 	stream.memory =
 		AllocSetContextCreate(CurrentMemoryContext, "shardkit stream", ALLOCSET_DEFAULT_SIZES);
-	stream.places = places;
-	stream.sums = sums;
-
 	SPIExecuteOptions options{};
-	options.params = SlotParameter(slots);
+	options.params = SlotParameter(batch.slots);
 	options.dest = &stream.receiver;
 	const int result = SPI_execute_extended(statement, &options);
 	if (result < 0)
@@ -120,6 +153,27 @@ void RunStreamed(const char *statement, std::span<const int32> slots, std::span<
 						   errmsg("statement failed: %s", SPI_result_code_string(result)),
 						   errdetail_internal("%s", statement)));
 	MemoryContextDelete(stream.memory);
+}
+
+} // namespace
+
+void RunStreamed(const char *statement, const MoveBatch &batch, std::span<const int32> places,
+	std::span<RowSum> sums)
+{
+	RowStream stream{};
+	stream.places = places;
+	stream.sums = sums;
+	Run(statement, batch, stream);
+}
+
+void RunStreamedInto(const char *statement, const MoveBatch &batch, std::span<const int32> places,
+	const MoveTable &table)
+{
+	RowStream stream{};
+	stream.places = places;
+	stream.sums = table.left;
+	stream.target = &table;
+	Run(statement, batch, stream);
 }
 
 } // namespace shardkit

@@ -16,8 +16,12 @@ std::span<const int32> PlacesOfSlots(int32 map_slots, std::span<const int32> slo
  * Runs a statement of one parameter, the batch's slots, that returns the slot and then the columns
  * of each row, and adds each row to the sum of its slot.
  */
-void RunStreamed(const char *statement, std::span<const int32> slots, std::span<const int32> places,
+void RunStreamed(const char *statement, const MoveBatch &batch, std::span<const int32> places,
 	std::span<RowSum> sums);
+
+/* The same for the rows that leave; each is stored in the target table as it passes. */
+void RunStreamedInto(const char *statement, const MoveBatch &batch, std::span<const int32> places,
+	const MoveTable &table);
 
 /* The slots as an SQL array. */
 Datum SlotArray(std::span<const int32> slots);

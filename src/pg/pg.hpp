@@ -36,6 +36,7 @@ extern "C" {
 #include "commands/trigger.h"
 #include "common/hashfn.h"
 #include "common/int.h"
+#include "executor/executor.h"
 #include "executor/spi.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
@@ -55,6 +56,7 @@ extern "C" {
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/array.h"
+#include "utils/backend_status.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/float.h"
@@ -152,6 +154,27 @@ inline bool IsVirtualColumn(const FormData_pg_attribute &column)
 	(void)column;
 	return false;
 #endif
+}
+
+/* One row's entries in the indexes of a table, as an INSERT makes them. */
+inline void InsertIndexTuples(ResultRelInfo *table, TupleTableSlot *row, EState *executor)
+{
+#if PG_VERSION_NUM >= 160000
+	list_free(ExecInsertIndexTuples(table, row, executor, false, false, nullptr, NIL, false));
+#else
+	list_free(ExecInsertIndexTuples(table, row, executor, false, false, nullptr, NIL));
+#endif
+}
+
+/* What a backend reports of itself, by its place from 1; nullptr: it is gone. */
+inline const PgBackendStatus *BackendStatusAt(int place)
+{
+#if PG_VERSION_NUM >= 160000
+	const LocalPgBackendStatus *local = pgstat_get_local_beentry_by_index(place);
+#else
+	const LocalPgBackendStatus *local = pgstat_fetch_stat_local_beentry(place);
+#endif
+	return local == nullptr ? nullptr : &local->backendStatus;
 }
 
 /* Declares and registers an SQL function; its body follows as Datum name(PG_FUNCTION_ARGS). */

@@ -15,6 +15,7 @@ sub new {
 	$self->{timer} = timer($patience);
 	$self->{run} =
 	  start(\@command, '<', \$self->{in}, '>', \$self->{out}, '2>', \$self->{err}, $self->{timer});
+	$self->query('SET client_min_messages = warning');
 	$self->{pid} = $self->query('SELECT pg_backend_pid()');
 	return $self;
 }
