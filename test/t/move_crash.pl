@@ -1,7 +1,7 @@
 # A mover is killed, or its server stopped at once, at a random moment under writes: every write that
 # was acknowledged is there exactly once, and a second run of the mover finishes.
 #
-# MOVE_CRASH_ROUNDS and MOVE_CRASH_ROWS make it longer; MOVE_CRASH_SEED repeats a run.
+# SOAK=1, or MOVE_CRASH_ROUNDS and MOVE_CRASH_ROWS, make it longer; MOVE_CRASH_SEED repeats a run.
 use strict;
 use warnings;
 use lib 'test/t';
@@ -11,8 +11,8 @@ use IPC::Run qw(start timeout);
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my $rounds = $ENV{MOVE_CRASH_ROUNDS} // 3;
-my $rows = $ENV{MOVE_CRASH_ROWS} // 50_000;
+my $rounds = $ENV{MOVE_CRASH_ROUNDS} // ($ENV{SOAK} ? 20 : 3);
+my $rows = $ENV{MOVE_CRASH_ROWS} // ($ENV{SOAK} ? 1_000_000 : 50_000);
 my $seed = $ENV{MOVE_CRASH_SEED} // time;
 my $clients = 3;
 srand($seed);
