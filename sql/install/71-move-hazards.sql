@@ -107,10 +107,6 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 		format('SELECT shardkit.verify_map(%L)', map)
 	FROM pairs AS p WHERE p.source IS NULL OR p.target IS NULL
 	UNION ALL
-	SELECT 'error', n.name, 'the node lies on another server', NULL
-	FROM shardkit.node AS n
-	WHERE n.map = $1 AND n.server IS NOT NULL AND (n.name = $3 OR n.name IN (SELECT from_node FROM pairs))
-	UNION ALL
 	SELECT h.* FROM pairs AS p, shardkit.move_column_hazards(p.source, p.target) AS h
 	WHERE p.source IS NOT NULL AND p.target IS NOT NULL
 	UNION ALL

@@ -108,9 +108,38 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION move_bill(text, int[], text) IS 'part of preflight: rows, bytes, WAL, free space and time';
 
+-- Partitions that would change their schema, between local nodes.
+CREATE FUNCTION move_partition_hazards(map text, slots int[], to_node text)
+RETURNS TABLE (severity text, object text, problem text, fix text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	WITH moving AS MATERIALIZED (
+		SELECT p.partition_table AS tab, c.relname, c.relowner, c.relnamespace, f.schema AS old_schema, n.schema AS new_schema
+		FROM shardkit.slot_map AS s
+		JOIN shardkit.node AS f ON f.map = s.map AND f.name = s.node AND f.server IS NULL
+		JOIN shardkit.node AS n ON n.map = s.map AND n.name = $3 AND n.server IS NULL
+		JOIN shardkit.map_table AS t ON t.map = s.map AND t.kind = 'per_slot'
+		JOIN LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p ON p.slot = s.slot
+		JOIN pg_class AS c ON c.oid = p.partition_table
+		WHERE s.map = $1 AND s.slot = ANY ($2) AND s.node <> $3)
+	SELECT 'error', m.tab::text, format('it belongs to %s', m.relowner::regrole), format('ALTER TABLE %s OWNER TO %I', m.tab, current_user)
+	FROM moving AS m WHERE NOT pg_has_role(m.relowner, 'USAGE')
+	UNION ALL
+	SELECT 'error', m.tab::text, format('it does not lie in schema %I of its owner', m.old_schema), format('ALTER TABLE %s SET SCHEMA %I', m.tab, m.old_schema)
+	FROM moving AS m WHERE m.relnamespace <> to_regnamespace(quote_ident(m.old_schema))
+	UNION ALL
+	SELECT 'error', c.oid::regclass::text, format('it has the name that %s would get', m.tab), format('ALTER TABLE %s RENAME TO ...', c.oid::regclass)
+	FROM moving AS m JOIN pg_class AS c ON c.relname = m.relname AND c.relnamespace = to_regnamespace(quote_ident(m.new_schema))
+	UNION ALL
+	SELECT DISTINCT 'error', m.new_schema::text, 'you may not create tables there', format('GRANT CREATE ON SCHEMA %I TO %I', m.new_schema, current_user)
+	FROM moving AS m WHERE NOT has_schema_privilege(to_regnamespace(quote_ident(m.new_schema))::oid, 'CREATE')
+	UNION ALL
+	SELECT 'bill', m.tab::text, format('goes to schema %I as it is: no row is copied', m.new_schema), NULL FROM moving AS m
+$$;
+COMMENT ON FUNCTION move_partition_hazards(text, int[], text) IS 'part of preflight: partitions that would change their schema';
+
 CREATE FUNCTION preflight(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
 	IF $1 IS NULL OR $2 IS NULL OR $3 IS NULL THEN
@@ -121,6 +150,11 @@ BEGIN
 	END IF;
 	IF NOT EXISTS (SELECT FROM shardkit.node AS n WHERE n.map = $1 AND n.name = $3) THEN
 		RAISE EXCEPTION 'map "%" has no node "%"', $1, $3 USING ERRCODE = 'undefined_object', HINT = 'Table shardkit.node lists the nodes.';
+	END IF;
+	IF EXISTS (SELECT FROM shardkit.map_table AS t WHERE t.map = $1 AND t.kind = 'per_slot') THEN
+		RETURN QUERY SELECT * FROM shardkit.move_partition_hazards($1, $2, $3);
+		RETURN QUERY SELECT * FROM shardkit.server_preflight($1, $2, $3);
+		RETURN;
 	END IF;
 	RETURN QUERY SELECT * FROM shardkit.move_hazards($1, $2, $3);
 	-- Rows are looked at only where the tables allow it.

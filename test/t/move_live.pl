@@ -64,6 +64,14 @@ CREATE INDEX ON orders (order_id);
 ANALYZE orders;
 SELECT shardkit.add_node('parts', 'q8');
 SQL
+is($counter->query("SELECT severity || ' ' || object || ' ' || problem FROM shardkit.preflight('parts', '{0}', 'q8')"),
+	'bill q0.orders_0 goes to schema q8 as it is: no row is copied', 'preflight has the bill of a partition');
+$counter->query('CREATE TABLE q8.orders_0 ()');
+like($counter->query("SELECT severity || ' ' || object || ' ' || problem FROM shardkit.preflight('parts', '{0}', 'q8') WHERE severity = 'error'"),
+	qr/^error q8.orders_0 it has the name/, 'and what is in its way');
+like($mover->query("CALL shardkit.move_rows('parts', ARRAY[0], 'q8')"), qr/42P07/, 'which stops the move');
+is($counter->query("SELECT node FROM shardkit.slot_map WHERE map = 'parts' AND slot = 0"), 'q0', 'and changes nothing');
+$counter->query('DROP TABLE q8.orders_0');
 my $statistics = "SELECT count(*), sum(reltuples) FROM pg_class WHERE relname ~ '^orders_[0-9]+\$' AND relkind = 'r'";
 my $before = $counter->query($statistics);
 ($moved, $times, $seen) = count_during("CALL shardkit.rebalance('parts')", 'SELECT count(*) FROM orders');
