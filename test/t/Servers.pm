@@ -101,7 +101,7 @@ sub try {
 	my ($self, $sql, %options) = @_;
 	my ($out, $err) = ('', '');
 	my $code = $self->{coordinator}->psql('postgres', $sql, stdout => \$out, stderr => \$err,
-		timeout => 60, on_error_stop => 0, %options);
+		timeout => 60, on_error_stop => 1, %options);
 	return ($code, $out, $err);
 }
 

@@ -15,7 +15,7 @@ my $move = "CALL shardkit.move_server_slot('orders', %d, '%s')";
 sub try_on {
 	my ($node, $database, $sql) = @_;
 	my ($out, $err) = ('', '');
-	my $code = $node->psql($database, $sql, stdout => \$out, stderr => \$err, on_error_stop => 0);
+	my $code = $node->psql($database, $sql, stdout => \$out, stderr => \$err);
 	return ($code, $err);
 }
 

@@ -105,14 +105,53 @@ $stand->open_gate;
 is($code, 0, 'which ends well') or diag $err;
 $old->quit;
 
-# --- passwords --------------------------------------------------------------------------------
+# --- who is no superuser: a password that the servers ask for, and no more rights than needed ---
 
-$stand->query('CREATE ROLE mover LOGIN; GRANT USAGE ON SCHEMA shardkit TO mover; GRANT CREATE ON DATABASE postgres TO mover; '
-	  . 'CREATE USER MAPPING FOR mover SERVER s3; GRANT USAGE ON FOREIGN SERVER s1, s2, s3 TO mover; '
-	  . 'CREATE USER MAPPING FOR mover SERVER s2 OPTIONS (password \'x\'); '
-	  . 'ALTER TABLE orders OWNER TO mover; '
-	  . "UPDATE shardkit.map SET owner = 'mover'");
-($failed, $out, $why) = $stand->try("SET ROLE mover; CALL shardkit.move_server_slot('orders', 3, 'n3')");
+for my $number (2, 3) {
+	my $server = $stand->server($number);
+	$server->safe_psql('postgres', "CREATE ROLE mover LOGIN PASSWORD 'secret'; CREATE SCHEMA IF NOT EXISTS n$number; "
+		  . "GRANT USAGE, CREATE ON SCHEMA n$number TO mover");
+	$server->safe_psql('postgres', "SELECT format('ALTER TABLE %I.%I OWNER TO mover', schemaname, tablename) "
+		  . "FROM pg_tables WHERE schemaname = 'n$number' \\gexec");
+	my $hba = slurp_file($server->data_dir . '/pg_hba.conf');
+	open my $file, '>', $server->data_dir . '/pg_hba.conf' or die;
+	print $file "local all mover scram-sha-256\n$hba";
+	close $file;
+	$server->reload;
+}
+$stand->query(<<'SQL');
+CREATE ROLE mover LOGIN;
+GRANT USAGE ON SCHEMA shardkit TO mover;
+GRANT USAGE ON FOREIGN SERVER s1, s2, s3 TO mover;
+CREATE USER MAPPING FOR mover SERVER s2 OPTIONS (user 'mover', password 'secret');
+CREATE USER MAPPING FOR mover SERVER s3 OPTIONS (user 'mover');
+GRANT USAGE, CREATE ON SCHEMA n2, n3, home TO mover;
+ALTER TABLE orders OWNER TO mover;
+UPDATE shardkit.map SET owner = 'mover';
+SQL
+$stand->query("SELECT format('ALTER FOREIGN TABLE %s OWNER TO mover', i.inhrelid::regclass) FROM pg_inherits i "
+	  . "WHERE i.inhparent = 'orders'::regclass \\gexec");
+
+sub try_as_mover {
+	my ($sql) = @_;
+	return $stand->try($sql, extra_params => [ '-U', 'mover' ]);
+}
+($failed, $out, $why) = try_as_mover("CALL shardkit.move_rows('orders', '{3}', 'n3')");
 like($why, qr/password is required/, 'who is no superuser needs a password');
-is($stand->query('SELECT count(*) FROM orders'), $rows, 'all rows');
+$stand->query("ALTER USER MAPPING FOR mover SERVER s3 OPTIONS (ADD password 'wrong')");
+($failed, $out, $why) = try_as_mover("CALL shardkit.move_rows('orders', '{3}', 'n3')");
+like($why, qr/could not connect/, 'the right one');
+$stand->query("ALTER USER MAPPING FOR mover SERVER s3 OPTIONS (SET password 'secret')");
+for my $to (qw(n3 home n2)) {
+	($failed, $out, $why) = try_as_mover("CALL shardkit.move_rows('orders', '{3}', '$to')");
+	is($failed, 0, "and then moves to $to") or diag $why;
+	is($stand->owner(3), $to, 'where the map says');
+	is($stand->query('SELECT count(*) FROM orders'), $rows, 'all rows');
+}
+$stand->query('CREATE ROLE stranger LOGIN; GRANT USAGE ON SCHEMA shardkit TO stranger');
+($failed, $out, $why) = $stand->try("CALL shardkit.move_rows('orders', '{3}', 'n3')", extra_params => [ '-U', 'stranger' ]);
+like($why, qr/must belong to role "mover"/, 'a stranger does not move');
+($failed, $out, $why) = $stand->try("CALL shardkit.resume_moves('orders')", extra_params => [ '-U', 'stranger' ]);
+like($why, qr/must belong to role "mover"/, 'nor resume');
+is($stand->orphans, '', 'nothing is left behind');
 done_testing();
