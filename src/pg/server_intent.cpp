@@ -91,14 +91,17 @@ Bystander *OpenBystanders(const ServerMove &move, int *count)
 {
 	const auto &map = GetMap(move.map);
 	auto *all = static_cast<Bystander *>(palloc0(sizeof(Bystander) * (map.nodes.size() + 1)));
-	for (const auto &node : map.nodes) {
-		if (node.server == nullptr || HasPart(move, node.server))
-			continue;
-		auto *link = OpenBystander(pstrdup(node.server));
+	int others = 0;
+	for (const auto &node : map.nodes)
+		if (node.server != nullptr && !HasPart(move, node.server))
+			all[others++] = {pstrdup(node.server), pstrdup(node.schema), nullptr};
+	/* The map's entry is not looked at any more: what fails here ends a subtransaction. */
+	for (int i = 0; i < others; ++i) {
+		auto *link = OpenBystander(all[i].server);
 		if (link != nullptr &&
 			AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-							  quote_literal_cstr(quote_identifier(node.schema)))) != nullptr)
-			all[(*count)++] = {pstrdup(node.server), pstrdup(node.schema), link};
+							  quote_literal_cstr(quote_identifier(all[i].schema)))) != nullptr)
+			all[(*count)++] = {all[i].server, all[i].schema, link};
 		else if (link != nullptr)
 			CloseLink(link);
 	}

@@ -42,7 +42,8 @@ const char *RemoteSchemaOf(const MapNode &node)
 		{SqlName(node.schema), SqlName(node.server)});
 	bool null = false;
 	const Datum schema = ResultDatum(&null);
-	return found == 0 || null ? node.schema : TextDatumGetCString(schema);
+	/* The map's entry ends with the transaction, the move does not. */
+	return found == 0 || null ? pstrdup(node.schema) : TextDatumGetCString(schema);
 }
 
 /* A name for this try; the label never falls off. */
