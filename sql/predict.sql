@@ -85,6 +85,7 @@ SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', weigh
 SELECT shardkit.predict_churn('"Odd ""Name"', 'n', 'modulo(8)', 'modulo(9)', weight => '"Tenant Id"');
 SELECT shardkit.predict_churn('pg_catalog.pg_class_oid_index', 'oid', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_split('flat');
+SELECT shardkit.partition_layout('orders', 'pg_class') IS NULL;
 SELECT shardkit.compare_strategies('flat', 'user_id', 0, 9);
 SELECT shardkit.hot_keys('flat', 'user_id', 0);
 SELECT shardkit.predict_salting('flat', 'user_id', '1', '{0}', 'modulo(8)');

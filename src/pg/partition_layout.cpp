@@ -56,7 +56,8 @@ Bound SplitBound(PartitionDesc partitions, Oid split)
 	for (int i = 0; i < partitions->nparts; ++i)
 		if (partitions->oids[i] == split)
 			return BoundOf(partitions->boundinfo, i);
-	elog(ERROR, "partition %u is not attached", split);
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					   errmsg("relation with OID %u is no partition of this table", split)));
 }
 
 /* Twice the partition's modulus must stand in PostgreSQL's chain of factors. */
