@@ -90,6 +90,11 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 		AND EXISTS (SELECT FROM pg_publication_tables AS t JOIN pg_publication AS p ON p.pubname = t.pubname
 			WHERE t.schemaname = n.nspname AND t.tablename = c.relname AND p.pubdelete)
 	UNION ALL
+	-- It would cascade, or look for rows while they travel; the mover checks foreign keys itself.
+	SELECT 'error', format('%s on %s', g.tgname, tab), 'a trigger of a constraint is set to fire always',
+		format('ALTER TABLE %s ENABLE TRIGGER %I', tab, g.tgname)
+	FROM pg_trigger AS g WHERE g.tgrelid = tab AND g.tgisinternal AND g.tgenabled IN ('A', 'R') AND g.tgconstraint <> 0
+	UNION ALL
 	SELECT 'warning', format('%s on %s', g.tgname, tab), 'this trigger fires for moved rows', format('ALTER TABLE %s ENABLE TRIGGER %I', tab, g.tgname)
 	FROM pg_trigger AS g JOIN pg_proc AS p ON p.oid = g.tgfoid
 	WHERE g.tgrelid = tab AND NOT g.tgisinternal AND g.tgenabled IN ('A', 'R')
