@@ -2,6 +2,7 @@
 #include "pg/catalog.hpp"
 #include "pg/map_change.hpp"
 #include "pg/map_lock.hpp"
+#include "pg/move_progress.hpp"
 #include "pg/server_lock.hpp"
 #include "pg/server_move.hpp"
 
@@ -16,6 +17,21 @@ namespace
 void Watch(void *context, const RowSum &)
 {
 	LookForWaiters(*static_cast<ServerMove *>(context));
+}
+
+/* What a stream has brought so far; progress is told what is new. */
+struct Copying {
+	ServerMove *move;
+	RowSum reported;
+};
+
+void WatchCopy(void *context, const RowSum &so_far)
+{
+	auto *copying = static_cast<Copying *>(context);
+	ReportRows(static_cast<int64>(so_far.rows - copying->reported.rows),
+		static_cast<int64>(so_far.bytes - copying->reported.bytes));
+	copying->reported = so_far;
+	LookForWaiters(*copying->move);
 }
 
 /* What was read before the locks still holds. */
@@ -200,11 +216,15 @@ void CopySlot(ServerMove &move)
 	Ask(move.target, "BEGIN");
 	if (move.to_server != nullptr)
 		HoldSlot(move.target, move.map, move.slot);
+	ReportPhase(Phase::kMoving);
 	for (int i = 0; i < move.tables_count; ++i) {
 		auto &table = move.tables[i];
+		Copying copying = {&move, {}};
+		ReportTable(table.partition);
 		table.sum = StreamRows(move.source, CopyStatement(table.from, table.columns, "TO STDOUT"),
 			move.target, CopyStatement(table.to, table.columns, "FROM STDIN"), table.columns,
-			{Watch, &move});
+			{WatchCopy, &copying});
+		WatchCopy(&copying, table.sum);
 		CreateIndexes(move, table);
 		Ask(move.target, psprintf("ANALYZE %s", Qualified(table.to)));
 	}
@@ -229,8 +249,10 @@ void Settle(ServerMove &move)
 	int count = 0;
 	const auto *running = GetCurrentVirtualXIDs(
 		InvalidTransactionId, false, false, PROC_IN_VACUUM | PROC_IS_AUTOVACUUM, &count);
+	ReportPhase(Phase::kChecking);
 	for (int i = 0; i < move.tables_count; ++i)
 		CompareStored(move, move.tables[i]);
+	ReportPhase(Phase::kWaiting);
 	if (move.to_server != nullptr)
 		HoldTarget(move);
 	const auto give_up = PatienceOf(move);

@@ -72,6 +72,19 @@ $old->query('COMMIT');
 $stand->try("CALL shardkit.resume_moves('orders')");
 is($stand->orphans, '', 'nothing is left behind');
 
+# --- progress, as another session sees it ------------------------------------------------------
+
+$stand->close_gate;
+$move = $stand->start([ "SET shardkit.pause_after = 'copy'",
+		"CALL shardkit.move_rows('orders', '{1}', 'n3', max_wait => '10 seconds')" ]);
+$stand->wait_at_gate;
+is($stand->query("SELECT map || ' ' || relation || ' ' || (rows_done = (SELECT count(*) FROM n2.orders_1)) "
+	  . "|| ' ' || (bytes_done > 0) FROM shardkit.move_progress"), 'orders n2.orders_1 true true', 'progress is seen');
+$stand->open_gate;
+($code, $err) = $stand->finish($move);
+is($code, 0, 'of a move that ends well') or diag $err;
+$stand->try("CALL shardkit.move_rows('orders', '{1}', 'n2')");
+
 # --- cancelled --------------------------------------------------------------------------------
 
 $move = $stand->start_paused('copy', 1, 'n3');
