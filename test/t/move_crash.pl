@@ -85,7 +85,7 @@ for my $round (1 .. $rounds) {
 	my $mover = start(
 		['psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "CALL shardkit.rebalance('m', batch_slots => 1)"],
 		'>', \$moved, '2>', \$complaint, timeout(90));
-	sleep 0.15 + rand 0.7;
+	sleep 0.05 + rand 0.3;
 	my $pid = value("SELECT pid FROM pg_stat_activity WHERE query LIKE 'CALL shardkit.rebalance%' AND state = 'active'");
 	my $log_before = value('SELECT count(*) FROM shardkit.move_log');
 	if ($round % 2 && $pid) {
