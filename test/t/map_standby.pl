@@ -31,7 +31,7 @@ sub ask {
 	my $sql = shift;
 	($out, $error) = ('', '');
 	$in .= "$sql;\n\\echo done\n\\warn done\n";
-	$psql->pump until $out =~ /^done$/m && $error =~ /^done$/m;
+	$psql->pump until $out =~ /^done\n/m && $error =~ /^done\n/m;
 	s/^done\n//m for $out, $error;
 	chomp(my $answer = $out . $error);
 	return $answer;
