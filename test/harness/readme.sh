@@ -8,4 +8,12 @@ grep -oE '\]\([^)#:]+[)#]' README.md doc/*.md 2>/dev/null | sed -E 's/^(README.m
 	while read -r from link; do
 		[ -e "$(dirname "$from")/$link" ] || echo "$from: $link does not exist"
 	done
+# Every name in the table of functions is a function, or a view, of the extension.
+sed -n '/^## Functions/,/^The tables/p' README.md | grep '^|' | cut -d '|' -f 3 | grep -oE '`[a-z0-9_]+`' | tr -d '`' |
+	while read -r name; do
+		[ "$name" = postgres_fdw ] || [ "$(psql -XAtd readme -c "
+			SELECT (SELECT count(*) FROM pg_proc WHERE pronamespace = 'shardkit'::regnamespace AND proname = '$name')
+				+ (SELECT count(*) FROM pg_class WHERE relnamespace = 'shardkit'::regnamespace AND relname = '$name')")" != 0 ] ||
+			echo "README.md: shardkit has no $name"
+	done
 exit 0
