@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/copy_binary.hpp"
+#include "core/move/copy_binary.hpp"
 
 using namespace shardkit;
 

@@ -13,7 +13,7 @@ run() {
 	local name=$1
 	mkdir -p "$work/$name/corpus" "test/fuzz/corpus/$name"
 	"$compiler" -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o "$work/$name/fuzzer" "test/fuzz/${name}_fuzz.cpp" src/core/*.cpp &&
+		-o "$work/$name/fuzzer" "test/fuzz/${name}_fuzz.cpp" src/core/*/*.cpp &&
 		"$work/$name/fuzzer" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -verbosity=0 \
 			-print_final_stats=1 -artifact_prefix="$work/$name/" "$work/$name/corpus" "test/fuzz/corpus/$name"
 }

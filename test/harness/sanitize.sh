@@ -47,7 +47,7 @@ fuzz() {
 	for source in test/fuzz/*_fuzz.cpp; do
 		name=$(basename "$source" _fuzz.cpp)
 		"$compiler" -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-			-o "$work/$name" "$source" src/core/*.cpp || return 1
+			-o "$work/$name" "$source" src/core/*/*.cpp || return 1
 		mkdir -p "$work/corpus/$name"
 		(cd "$work" && "./$name" -max_total_time="${FUZZ_SECONDS:-30}" -seed=1 -print_final_stats=1 -verbosity=0 \
 			-timeout=10 "corpus/$name") || return 1

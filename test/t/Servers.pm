@@ -9,7 +9,7 @@ use PostgreSQL::Test::Utils;
 use Relay;
 use Time::HiRes qw(sleep time);
 
-# The advisory locks of src/pg/server_pause.cpp.
+# The advisory locks of src/pg/server/server_pause.cpp.
 my $pause_class = 0x736b6974;
 
 # The first cluster is made by initdb; the others are copies of it from before its first start.

@@ -1,4 +1,4 @@
-#include "core/compiled_layout.hpp"
+#include "core/place/compiled_layout.hpp"
 
 #include <cstring>
 

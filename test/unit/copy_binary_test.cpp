@@ -1,4 +1,4 @@
-#include "core/copy_binary.hpp"
+#include "core/move/copy_binary.hpp"
 
 #include <random>
 #include <string>

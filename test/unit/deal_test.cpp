@@ -1,4 +1,4 @@
-#include "core/deal.hpp"
+#include "core/place/deal.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -1,10 +1,10 @@
-#include "core/advise_slots.hpp"
-#include "core/ring_spread.hpp"
+#include "core/place/advise_slots.hpp"
+#include "core/place/ring_spread.hpp"
 
 #include <cmath>
 #include <vector>
 
-#include "core/mix.hpp"
+#include "core/place/mix.hpp"
 
 #include "check.hpp"
 

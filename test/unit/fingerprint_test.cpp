@@ -1,4 +1,4 @@
-#include "core/fingerprint.hpp"
+#include "core/move/fingerprint.hpp"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/flows.hpp"
+#include "core/predict/flows.hpp"
 
 #include <map>
 #include <vector>

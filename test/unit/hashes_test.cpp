@@ -1,6 +1,6 @@
-#include "core/fnv1a.hpp"
-#include "core/murmur3.hpp"
-#include "core/valkey_slot.hpp"
+#include "core/place/fnv1a.hpp"
+#include "core/place/murmur3.hpp"
+#include "core/place/valkey_slot.hpp"
 
 #include "check.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/heavy.hpp"
+#include "core/predict/heavy.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "core/jump.hpp"
+#include "core/place/jump.hpp"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "core/layout_change.hpp"
+#include "core/place/layout_change.hpp"
 
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "core/layout_parse.hpp"
+#include "core/place/layout_parse.hpp"
 
 #include "check.hpp"
 #include "layouts.hpp"

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "core/compiled_layout.hpp"
-#include "core/layout_change.hpp"
-#include "core/layout_parse.hpp"
-#include "core/layout_share.hpp"
-#include "core/layout_text.hpp"
-#include "core/murmur3.hpp"
+#include "core/place/compiled_layout.hpp"
+#include "core/place/layout_change.hpp"
+#include "core/place/layout_parse.hpp"
+#include "core/place/layout_share.hpp"
+#include "core/place/layout_text.hpp"
+#include "core/place/murmur3.hpp"
 
 namespace layouts
 {

@@ -1,11 +1,11 @@
-#include "core/logarithm.hpp"
+#include "core/place/logarithm.hpp"
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 
-#include "core/mix.hpp"
+#include "core/place/mix.hpp"
 
 #include "check.hpp"
 

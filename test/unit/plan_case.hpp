@@ -2,7 +2,7 @@
 #ifndef SHARDKIT_TEST_UNIT_PLAN_CASE_HPP
 #define SHARDKIT_TEST_UNIT_PLAN_CASE_HPP
 
-#include "core/plan_best.hpp"
+#include "core/map/plan_best.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
-#include "core/reduce.hpp"
+#include "core/place/reduce.hpp"
 
-#include "core/mix.hpp"
+#include "core/place/mix.hpp"
 
 #include "check.hpp"
 

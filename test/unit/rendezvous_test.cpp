@@ -1,4 +1,4 @@
-#include "core/rendezvous.hpp"
+#include "core/place/rendezvous.hpp"
 
 #include <cmath>
 

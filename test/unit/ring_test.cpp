@@ -1,8 +1,8 @@
-#include "core/ring.hpp"
+#include "core/place/ring.hpp"
 
 #include <vector>
 
-#include "core/mix.hpp"
+#include "core/place/mix.hpp"
 
 #include "check.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/sample.hpp"
+#include "core/predict/sample.hpp"
 
 #include <cmath>
 #include <random>

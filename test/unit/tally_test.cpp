@@ -1,4 +1,4 @@
-#include "core/tally.hpp"
+#include "core/predict/tally.hpp"
 
 #include "check.hpp"
 #include "layouts.hpp"

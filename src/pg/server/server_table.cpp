@@ -1,0 +1,204 @@
+/* The tables that a try makes: on the target, and what stands for it on the coordinator. */
+#include "pg/map/catalog.hpp"
+#include "pg/server/server_move.hpp"
+
+#include "pg/server/remote_pg.hpp"
+
+namespace shardkit
+{
+
+namespace
+{
+
+/* An empty table hash-partitioned by the key, beside the data: it gives the slot of a row there. */
+const char *SlotHelper(const ServerTable &table)
+{
+	return Qualified(
+		table.to.schema, makeObjectName("shardkit_key", get_rel_name(table.parent), nullptr));
+}
+
+/* The key's columns, in the order of the partition key. */
+const char *KeyColumns(Oid parent, const char *separator, bool with_types)
+{
+	StringInfoData text;
+	initStringInfo(&text);
+	auto *relation = table_open(parent, AccessShareLock);
+	const auto *key = RelationGetPartitionKey(relation);
+	for (int i = 0; i < key->partnatts; ++i) {
+		if (key->partattrs[i] == 0)
+			ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					errmsg("table \"%s\" is partitioned by an expression", get_rel_name(parent)),
+					errhint("Between servers the key consists of columns.")));
+		const auto *attribute = TupleDescAttr(RelationGetDescr(relation), key->partattrs[i] - 1);
+		appendStringInfo(
+			&text, "%s%s", i > 0 ? separator : "", quote_identifier(NameStr(attribute->attname)));
+		if (with_types)
+			appendStringInfo(&text, " %s",
+				format_type_extended(
+					attribute->atttypid, attribute->atttypmod, FORMAT_TYPE_FORCE_QUALIFY));
+	}
+	table_close(relation, AccessShareLock);
+	return text.data;
+}
+
+/* Refuses a row of another slot, by PostgreSQL's own hash over there. */
+const char *SlotCheck(const ServerMove &move, const ServerTable &table, const char *parent)
+{
+	return psprintf("CONSTRAINT shardkit_slot CHECK (pg_catalog.satisfies_hash_partition(%s, %d, "
+					"%d, %s))",
+		parent, move.slots, move.slot, KeyColumns(table.parent, ", ", false));
+}
+
+/* CREATE only where it is missing: the right to create schemas is not needed without need. */
+void EnsureSchema(Link *link, const char *schema)
+{
+	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
+						  quote_literal_cstr(quote_identifier(schema)))) == nullptr)
+		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", quote_identifier(schema)));
+}
+
+/* Who may use the source's table may use the target's, as far as those roles exist there. */
+void CopyPrivileges(ServerMove &move, const ServerTable &table)
+{
+	if (table.from.server == nullptr)
+		return;
+	const auto grants = Ask(move.source,
+		psprintf("SELECT x.privilege_type, quote_ident(g.rolname), g.rolname FROM pg_class c, "
+				 "aclexplode(c.relacl) x LEFT JOIN pg_roles g ON g.oid = x.grantee "
+				 "WHERE c.oid = %s::regclass AND x.grantee <> c.relowner",
+			quote_literal_cstr(Qualified(table.from))));
+	for (int i = 0; i < grants.rows; ++i) {
+		const char *role = grants.At(i, 2);
+		if (role != nullptr &&
+			AskText(move.target, psprintf("SELECT to_regrole(%s)::text",
+									 quote_literal_cstr(grants.At(i, 1)))) == nullptr)
+			continue;
+		Ask(move.target, psprintf("GRANT %s ON %s TO %s", grants.At(i, 0), Qualified(table.to),
+							 role == nullptr ? "PUBLIC" : grants.At(i, 1)));
+	}
+}
+
+/* The options of the old foreign table that are not about its place; "": none. */
+const char *OtherOptions(Oid partition)
+{
+	if (get_rel_relkind(partition) != RELKIND_FOREIGN_TABLE)
+		return "";
+	StringInfoData text;
+	initStringInfo(&text);
+	ListCell *cell;
+	foreach (cell, GetForeignTable(partition)->options) {
+		auto *option = lfirst_node(DefElem, cell);
+		if (strcmp(option->defname, "schema_name") != 0 &&
+			strcmp(option->defname, "table_name") != 0)
+			appendStringInfo(&text, ", %s %s", quote_identifier(option->defname),
+				quote_literal_cstr(defGetString(option)));
+	}
+	return text.data;
+}
+
+const char *OwnerOf(Oid relation)
+{
+	auto *opened = table_open(relation, AccessShareLock);
+	const char *owner = GetUserNameFromId(opened->rd_rel->relowner, false);
+	table_close(opened, AccessShareLock);
+	return owner;
+}
+
+/* Index definitions without names: what follows CREATE .. INDEX ON, or a constraint. */
+Answer IndexesOf(Link *link, const char *table)
+{
+	return Ask(link,
+		psprintf("SELECT c.oid IS NOT NULL, i.indisunique, coalesce(pg_get_constraintdef(c.oid), "
+				 "substring(pg_get_indexdef(i.indexrelid) FROM position(' USING ' IN "
+				 "pg_get_indexdef(i.indexrelid)))) FROM pg_index i LEFT JOIN pg_constraint c "
+				 "ON c.conindid = i.indexrelid AND c.conrelid = i.indrelid "
+				 "AND c.contype IN ('p', 'u', 'x') WHERE i.indrelid = %s::regclass "
+				 "ORDER BY i.indexrelid",
+			quote_literal_cstr(table)));
+}
+
+bool Contains(const Answer &indexes, const char *definition)
+{
+	for (int i = 0; i < indexes.rows; ++i)
+		if (strcmp(indexes.At(i, 2), definition) == 0)
+			return true;
+	return false;
+}
+
+void CreateIndex(ServerMove &move, const ServerTable &table, const Answer &indexes, int at)
+{
+	const bool constraint = indexes.At(at, 0)[0] == 't';
+	Ask(move.target,
+		constraint
+			? psprintf("ALTER TABLE %s ADD %s", Qualified(table.to), indexes.At(at, 2))
+			: psprintf("CREATE %sINDEX ON %s%s", indexes.At(at, 1)[0] == 't' ? "UNIQUE " : "",
+				  Qualified(table.to), indexes.At(at, 2)));
+}
+
+} // namespace
+
+/* On the target's server, committed there. */
+void CreateRemoteTable(ServerMove &move, ServerTable &table)
+{
+	const char *helper = SlotHelper(table);
+	EnsureSchema(move.target, table.to.schema);
+	Ask(move.target, "BEGIN");
+	HoldSlot(move.target, move.map, move.slot);
+	Ask(move.target, psprintf("CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY %s", helper,
+						 KeyColumns(table.parent, ", ", true),
+						 AskText(nullptr, psprintf("SELECT pg_get_partkeydef(%u)", table.parent))));
+	const char *check =
+		SlotCheck(move, table, psprintf("%s::pg_catalog.regclass", quote_literal_cstr(helper)));
+	Ask(move.target, psprintf("CREATE TABLE %s (%s, %s)", Qualified(table.to),
+						 ColumnsDdl(move.source, Qualified(table.from), false), check));
+	CopyPrivileges(move, table);
+	Ask(move.target, "COMMIT");
+}
+
+/*
+ * The coming partition on the coordinator, attached to nothing yet: the foreign table, or the table
+ * itself, with the check that lets ATTACH do without a look at the rows.
+ */
+void CreateFreshRelation(ServerMove &move, ServerTable &table)
+{
+	const char *parent =
+		Qualified(get_namespace_name(get_rel_namespace(table.parent)), get_rel_name(table.parent));
+	const char *fresh = Qualified(table.new_schema, table.fresh_name);
+	if (table.to.server == nullptr) {
+		RunAsCaller(psprintf(
+			"CREATE TABLE %s (LIKE %s INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED "
+			"INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING COMMENTS, %s)",
+			fresh, parent, SlotCheck(move, table, psprintf("'%u'::pg_catalog.oid", table.parent))));
+	} else {
+		RunAsCaller(psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (schema_name %s, "
+							 "table_name %s%s)",
+			fresh, ColumnsDdl(nullptr, parent, true), quote_identifier(table.to.server),
+			quote_literal_cstr(table.to.schema), quote_literal_cstr(table.to.table),
+			OtherOptions(table.partition)));
+	}
+	const char *owner = OwnerOf(table.parent);
+	if (strcmp(owner, GetUserNameFromId(GetUserId(), false)) != 0)
+		RunAsCaller(psprintf("ALTER TABLE %s OWNER TO %s", fresh, quote_identifier(owner)));
+}
+
+/*
+ * After the rows, since building an index once is cheaper. The source's, and for a local target the
+ * parent's too, so that ATTACH finds them all and builds none under its lock.
+ */
+void CreateIndexes(ServerMove &move, ServerTable &table)
+{
+	const auto wanted = IndexesOf(move.source, Qualified(table.from));
+	for (int i = 0; i < wanted.rows; ++i)
+		CreateIndex(move, table, wanted, i);
+	if (table.to.server != nullptr)
+		return;
+	const char *parent =
+		Qualified(get_namespace_name(get_rel_namespace(table.parent)), get_rel_name(table.parent));
+	const auto inherited = IndexesOf(move.target, parent);
+	for (int i = 0; i < inherited.rows; ++i)
+		if (!Contains(wanted, inherited.At(i, 2)))
+			CreateIndex(move, table, inherited, i);
+}
+
+} // namespace shardkit
