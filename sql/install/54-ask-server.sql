@@ -5,7 +5,7 @@
 CREATE FUNCTION ask_server(server name, statement text) RETURNS SETOF text[]
 	AS 'MODULE_PATHNAME', 'shardkit_ask_server' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION ask_server(name, text) IS
-'runs statements on a postgres_fdw server over a connection of their own, committed there, under the caller''s user mapping and the rules of postgres_fdw; the rows of the last one as arrays of text';
+'runs statements on a postgres_fdw server over a connection of their own, committed there, under the caller''s user mapping and the rules of postgres_fdw, for members of the owner role of a map with a node on that server; the rows of the last one as arrays of text';
 
 CREATE FUNCTION remote_name(foreign_table regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$

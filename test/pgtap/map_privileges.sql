@@ -1,8 +1,9 @@
 -- who may do what with a map, and that no search_path leads a command astray
 CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(44);
+SELECT plan(49);
 
 CREATE ROLE sk_team;
 CREATE ROLE sk_alice IN ROLE sk_team;
@@ -77,6 +78,24 @@ FROM (VALUES
 	($$SELECT shardkit.export_map('m'), shardkit.node_at('m', 1, 0)$$),
 	($$SELECT * FROM shardkit.map_changes('m', 0)$$),
 	($$SELECT * FROM shardkit.map, shardkit.node, shardkit.move_log$$)) AS c(command);
+
+-- statements run on a server for those whose map has it: USAGE and a user mapping are not enough
+CREATE SERVER sk_server FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere');
+CREATE SERVER sk_other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '/nowhere');
+GRANT USAGE ON FOREIGN SERVER sk_server, sk_other TO PUBLIC;
+CREATE USER MAPPING FOR PUBLIC SERVER sk_server OPTIONS (user 'a', password 'b');
+CREATE USER MAPPING FOR PUBLIC SERVER sk_other OPTIONS (user 'a', password 'b');
+SELECT is(state_as('sk_team',
+	$$SELECT shardkit.create_map('far', 2), shardkit.add_node('far', 'sk_far', server => 'sk_server')$$),
+	'00000', 'a map with a server');
+SELECT is(state_as(who, format('SELECT shardkit.ask_server(%L, %L)', server, 'SELECT 1')), state,
+	format('%s asks %s', who, server))
+FROM (VALUES ('sk_mallory', 'sk_server', '42501'), ('sk_alice', 'sk_server', '08001'),
+	('sk_alice', 'sk_other', '42501')) AS a (who, server, state);
+SET ROLE sk_mallory;
+SELECT matches((SELECT result FROM shardkit.run_on_nodes('far', 'DROP SCHEMA %schema% CASCADE')),
+	'permission denied', 'nor does run_on_nodes do it for a stranger');
+RESET ROLE;
 
 -- under a search_path full of traps
 CREATE SCHEMA sk_trap;
