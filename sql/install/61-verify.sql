@@ -167,8 +167,25 @@ CREATE FUNCTION verify_partitions(map text, OUT kind text, OUT object text, OUT 
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH parents AS (
-	SELECT t.relation, to_regclass(t.relation) AS parent
+	SELECT t.relation, t.key, to_regclass(t.relation) AS parent
 	FROM shardkit.map_table AS t WHERE t.map = verify_partitions.map AND t.kind = 'per_slot'),
+owned AS (
+	SELECT s.slot, n.schema, m.slots FROM shardkit.map AS m JOIN shardkit.slot_map AS s ON s.map = m.name
+		JOIN shardkit.node AS n ON n.map = s.map AND n.name = s.node WHERE m.name = verify_partitions.map),
+-- The only table of no map that has the key, and each slot's partition with its owner: it was renamed.
+renamed AS (
+	SELECT p.relation, parse_ident(p.relation) AS names, min(c.oid)::regclass AS now,
+		min(n.nspname) AS nspname, min(c.relname) AS relname
+	FROM parents AS p CROSS JOIN pg_partitioned_table AS t
+		JOIN pg_class AS c ON c.oid = t.partrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+	WHERE p.parent IS NULL AND t.partstrat = 'h' AND shardkit.partition_key_columns(c.oid, false) = p.key
+		AND NOT EXISTS (SELECT FROM shardkit.map_table AS o WHERE to_regclass(o.relation) = c.oid)
+		AND NOT EXISTS (SELECT FROM owned AS o WHERE NOT EXISTS (
+			SELECT FROM pg_inherits AS i JOIN pg_class AS f ON f.oid = i.inhrelid
+			WHERE i.inhparent = c.oid AND f.relnamespace = to_regnamespace(quote_ident(o.schema))
+				AND pg_get_expr(f.relpartbound, f.oid)
+					= format('FOR VALUES WITH (modulus %s, remainder %s)', o.slots, o.slot)))
+	GROUP BY p.relation HAVING count(*) = 1),
 slots AS (
 	SELECT p.relation, p.parent, s.slot, s.node, n.schema, n.server, f.partition_table, f.server AS found_server, x.nspname
 	FROM parents AS p CROSS JOIN shardkit.slot_map AS s
@@ -181,8 +198,12 @@ fences AS (
 	SELECT s.partition_table, t.tgname FROM slots AS s JOIN pg_trigger AS t ON t.tgrelid = s.partition_table
 	WHERE t.tgfoid = to_regprocedure('shardkit.fence()') AND NOT EXISTS (
 		SELECT FROM shardkit.move_log AS l WHERE l.map = verify_partitions.map AND l.slot = s.slot AND l.finished_at IS NULL))
-SELECT 'table', p.relation, 'the table does not exist', format('SELECT shardkit.remove_table(%L, %L)', verify_partitions.map, p.relation)
-FROM parents AS p WHERE p.parent IS NULL
+SELECT 'table', p.relation, coalesce(format('the table is called %s now', r.now), 'the table does not exist'),
+	CASE WHEN r.now IS NULL THEN format('SELECT shardkit.remove_table(%L, %L)', verify_partitions.map, p.relation)
+		WHEN r.relname <> r.names[cardinality(r.names)] THEN format('ALTER TABLE %s RENAME TO %I', r.now, r.names[cardinality(r.names)])
+		WHEN to_regnamespace(quote_ident(r.names[1])) IS NULL THEN format('ALTER SCHEMA %I RENAME TO %I', r.nspname, r.names[1])
+		ELSE format('ALTER TABLE %s SET SCHEMA %I', r.now, r.names[1]) END
+FROM parents AS p LEFT JOIN renamed AS r USING (relation) WHERE p.parent IS NULL
 UNION ALL
 SELECT 'partition', format('slot %s of %s', s.slot, s.relation), 'the partition is missing',
 	format('SELECT shardkit.repair_table(%L, %L)', verify_partitions.map, s.relation)
@@ -220,7 +241,8 @@ BEGIN
 			MESSAGE = format('there is no map %s', quote_nullable(verify_map.map)),
 			HINT = 'SELECT name FROM shardkit.map lists the maps.';
 	END IF;
-	FOREACH part IN ARRAY ARRAY['tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
+	-- Keys first: NOT NULL cannot come back to a column before the rows without a key are gone.
+	FOREACH part IN ARRAY ARRAY['keys', 'tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
 		-- Rows can be read only where the tables are as they should be.
 		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
 		BEGIN

@@ -2,7 +2,40 @@
 -- Audit: what the tables hold, here and on servers
 -- ------------------------------------------------------------------------------------------
 
--- Rows on the wrong node, on two, or without a key.
+CREATE FUNCTION verify_keys(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	part record;
+	aside text;
+	many bigint;
+BEGIN
+	FOR part IN
+		SELECT t.relation, t.key, n.schema, to_regclass(format('%I.%s', n.schema, t.relation)) AS found
+		FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
+		WHERE t.map = verify_keys.map AND t.kind = 'per_node' AND n.server IS NULL
+	LOOP
+		CONTINUE WHEN part.found IS NULL;
+		BEGIN
+			EXECUTE format('SELECT count(*) FROM %s WHERE num_nonnulls(%s) = 0', part.found, part.key) INTO many;
+		EXCEPTION WHEN undefined_column THEN
+			CONTINUE; -- the table's shape says so
+		END;
+		CONTINUE WHEN many = 0;
+		kind := 'key';
+		object := part.found::text;
+		problem := format('%s rows have no key', many);
+		aside := format('%I.%I', part.schema, (trim('"' FROM part.relation) || '_without_key')::name);
+		fix := format('CREATE TABLE IF NOT EXISTS %s (LIKE %s); WITH removed AS (DELETE FROM %2$s WHERE num_nonnulls(%3$s) = 0 RETURNING *)'
+			' INSERT INTO %1$s SELECT * FROM removed', aside, part.found, part.key);
+		RETURN NEXT;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION verify_keys(text) IS 'part of verify_map: rows without a key';
+
+-- Rows on the wrong node, or on two.
 CREATE FUNCTION verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -13,23 +46,6 @@ DECLARE
 	keys text;
 	many bigint;
 BEGIN
-	FOR part IN
-		SELECT t.relation, t.key, n.schema, to_regclass(format('%I.%s', n.schema, t.relation)) AS found
-		FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
-		WHERE t.map = verify_rows.map AND t.kind = 'per_node' AND n.server IS NULL
-	LOOP
-		CONTINUE WHEN part.found IS NULL;
-		EXECUTE format('SELECT count(*) FROM %s WHERE num_nonnulls(%s) = 0', part.found, part.key) INTO many;
-		CONTINUE WHEN many = 0;
-		kind := 'key';
-		object := part.found::text;
-		problem := format('%s rows have no key', many);
-		columns := format('%I.%I', part.schema, (trim('"' FROM part.relation) || '_without_key')::name);
-		fix := format('CREATE TABLE IF NOT EXISTS %s (LIKE %s); WITH removed AS (DELETE FROM %2$s WHERE num_nonnulls(%3$s) = 0 RETURNING *)'
-			' INSERT INTO %1$s SELECT * FROM removed', columns, part.found, part.key);
-		RETURN NEXT;
-	END LOOP;
-
 	FOR part IN
 		SELECT r.*, shardkit.slot_expression(t.map, t.key) AS expression,
 			CASE WHEN t.kind = 'per_node' THEN to_regclass(format('%I.%s', a.schema, t.relation)) END AS wrong,
@@ -81,7 +97,7 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION verify_rows(text) IS 'part of verify_map: rows that lie wrong, twice, or without a key';
+COMMENT ON FUNCTION verify_rows(text) IS 'part of verify_map: rows that lie wrong, or twice';
 
 -- What the servers hold: the tables, and the checks on them.
 CREATE FUNCTION verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)

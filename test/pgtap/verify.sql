@@ -97,6 +97,10 @@ SELECT is(pg_temp.total(), 350::bigint, 'each is there once');
 SELECT format('%I', shardkit.node_of('verify', NULL::bigint)) AS null_owner \gset
 SELECT pg_temp.plant('INSERT INTO ' || :'null_owner' || '.orders (k) VALUES (NULL)', 'key', 'row without a key');
 SELECT is(pg_temp.total(), 350::bigint, 'it was put aside');
+SELECT shardkit.run_on_nodes('verify', 'ALTER TABLE %schema%.orders ALTER k SET NOT NULL');
+SELECT pg_temp.plant(format('ALTER TABLE %s.orders ALTER k DROP NOT NULL; INSERT INTO %1$s.orders (k) VALUES (NULL)', :'null_owner'),
+	'key', 'row without a key where the other nodes refuse it');
+SELECT is(pg_temp.total(), 350::bigint, 'it too');
 
 -- Slots without an owner, with and without rows.
 SELECT shardkit.create_map('unowned', 4);
@@ -132,6 +136,9 @@ SELECT is(pg_temp.cure('parts'), '', 'partitions are right at first');
 SELECT pg_temp.plant('ALTER TABLE verify8.verify_all_0 SET SCHEMA verify9', 'partition', 'partition in another schema', 'parts');
 SELECT pg_temp.plant('ALTER TABLE verify_all DETACH PARTITION verify8.verify_all_1', 'partition', 'partition detached', 'parts');
 SELECT is((SELECT count(*) FROM verify_all), 100::bigint, 'all rows are there');
+SELECT pg_temp.plant('ALTER TABLE verify_all RENAME TO verify_renamed', 'table', 'partitioned table renamed', 'parts');
+SELECT pg_temp.plant('ALTER TABLE verify_all SET SCHEMA verify9', 'table', 'partitioned table in another schema', 'parts');
+SELECT is((SELECT relation FROM shardkit.map_table WHERE map = 'parts'), 'public.verify_all', 'it is still a table of the map');
 
 -- Nodes and tables dropped behind the map's back: told, and nothing crashes.
 SELECT pg_temp.plant('DROP SCHEMA verify6 CASCADE', 'schema', 'schema dropped', 'late');
