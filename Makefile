@@ -230,9 +230,7 @@ $(DATA_built): $(SQL_SECTIONS)
 
 # --- checks that need no server -----------------------------------------------------------
 
-.PHONY: unitcheck symcheck demo test hunt matrix sanitize coverage soak tidy
-.PHONY: unitcheck symcheck demo test bench labs matrix sanitize coverage soak tidy
-.PHONY: unitcheck clangcheck symcheck demo test hunt matrix sanitize coverage soak tidy
+.PHONY: unitcheck clangcheck symcheck demo test bench labs hunt matrix sanitize coverage soak tidy
 
 # Core is compiled here without the server's include path: it cannot reach for the server.
 UNIT_FLAGS = $(CORE_FLAGS) $(WERROR) -O2 -g -MMD -MP $(SANITIZE) -I$(srcdir)/src -I$(srcdir)/test/unit
