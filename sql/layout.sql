@@ -15,6 +15,9 @@ SELECT t::shardkit.layout FROM unnest(ARRAY['modulo(8)', ' jump ( 9 ) ', 'ring(8
 SELECT count(*) AS layouts, count(*) FILTER (WHERE l::text::shardkit.layout::text = l::text) AS same
 FROM (SELECT format(s, n)::shardkit.layout AS l FROM generate_series(1, 20) AS n, unnest(ARRAY['modulo(%s)', 'jump(%s)',
 	'ring(%s)', 'rendezvous(%s)', 'slots(%s; slots=60)', 'ranges(%s)', 'slots("%s", b*0.1; slots=7)']) AS s) AS made;
+-- also where a node has no slot left to own
+SELECT l AS layout, l::text::shardkit.layout::text = l::text AS same
+FROM (SELECT shardkit.layout_add('slots(1; slots=1)', 'node-1') UNION ALL SELECT 'slots(a[0], b[1], c[]; slots=2)') AS made(l);
 
 -- errors point at the place
 DO $$
@@ -27,7 +30,7 @@ BEGIN
 		'modulo(a*2)', 'jump(a,,b)', 'jump("a)', 'ring(a*0)', 'ring(a*-1)', 'ring(a*NaN)', 'ring(a*1e3)', 'ring(a*)', 'ring(a*1.)',
 		'ring(a*0.0000000001)', 'ring(a*100001)', 'ring(a; vnodes=0)', 'ring(a; vnodes=1, vnodes=2)', 'ring(a; token_hash=crc)',
 		'ring(8; vnodes=4194304)', 'ring(a;)', 'ring(a; vnodes 3)', 'ring(a[0])', 'slots(9; slots=8)', 'slots(8; slots=0)', 'slots(8; slots=1048577)',
-		'slots(a[0-3], b; slots=4)', 'slots(a[0-3], b[3]; slots=4)', 'slots(a[0-2], b[]; slots=4)', 'slots(a[0-4]; slots=4)', 'slots(a[3-0]; slots=4)',
+		'slots(a[0-3], b; slots=4)', 'slots(a[0-3], b[3]; slots=4)', 'slots(a[0-2], b[]; slots=4)', 'slots(a[0-4]; slots=4)', 'slots(a[3-0]; slots=4)', 'slots(a[0-9999999]; slots=4)',
 		'slots(a[0; slots=4)', 'slots(a[x]; slots=4)', 'ranges(a@0, b)', 'ranges(a@0000000000000001)', 'ranges(a@0000000000000000, b@0000000000000000)',
 		'ranges(a*2)', 'Grüße(', 'modulo(é, ü, é)', repeat('(', 100000)]
 	LOOP

@@ -17,7 +17,9 @@ bool ReadSlotRange(Descent &descent) noexcept
 	std::int64_t last = *first;
 	if (Accept(descent.scan, '-')) {
 		const auto end = ScanNumber(descent.scan, kMaxSlots - 1);
-		if (!end || *end < *first)
+		if (!end)
+			return Fail(descent.scan, "slot number expected, from 0 to 1048575", at);
+		if (*end < *first)
 			return Fail(descent.scan, "slot range must end at or after its start", at);
 		last = *end;
 	}

@@ -50,8 +50,11 @@ void DealSlots(Layout &layout) noexcept
 
 bool IsDealt(Layout &layout) noexcept
 {
-	/* A deal knows no earlier owners: the same tie-break must not see them here. */
+	/* A text that leaves the slots to a deal must give every node one. */
 	const auto owners = layout.owners;
+	if (layout.nodes.size() > owners.size())
+		return false;
+	/* A deal knows no earlier owners: the same tie-break must not see them here. */
 	layout.owners = {};
 	Apportion(layout, static_cast<std::int32_t>(owners.size()));
 	layout.owners = owners;
