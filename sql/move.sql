@@ -69,9 +69,29 @@ BEGIN;
 CALL shardkit.move_rows('orders', ARRAY[1, 20], 'p8');
 ROLLBACK;
 
--- wrong calls
+-- a cancel while statistics are gathered comes too late to undo the move, and says so
+CREATE FUNCTION public.cancels_analyze(n int) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog AS $$
+BEGIN
+	IF EXISTS (SELECT FROM pg_stat_progress_analyze WHERE pid = pg_backend_pid()) THEN
+		RAISE query_canceled;
+	END IF;
+	RETURN n;
+END $$;
+CREATE TABLE public.late_template (n int);
+CREATE INDEX ON public.late_template (public.cancels_analyze(n));
+SELECT shardkit.create_map('late', 2, ARRAY['late0', 'late1']);
+SELECT shardkit.add_table('late', 'late', 'n', template => 'public.late_template');
+INSERT INTO late0.late SELECT n FROM pg_catalog.generate_series(1, 50) AS n WHERE shardkit.node_of('late', n) OPERATOR(pg_catalog.=) 'late0';
 \set SHOW_CONTEXT never
 \set ON_ERROR_STOP 0
+CALL shardkit.move_rows('late', ARRAY[0], 'late1');
+SELECT (SELECT pg_catalog.count(*) FROM late0.late) AS left_there, pg_catalog.count(*) AS moved, shardkit.slot_node('late', 0) FROM late1.late;
+SELECT shardkit.drop_map('late');
+DROP TABLE late0.late, late1.late, public.late_template;
+DROP FUNCTION public.cancels_analyze;
+DROP SCHEMA late0, late1;
+
+-- wrong calls
 CREATE PROCEDURE fails(statement text) LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE statement;

@@ -171,10 +171,7 @@ std::span<Transfer> TransfersTo(const Move &move, std::span<const int32> slots, 
 	auto *transfers = static_cast<Transfer *>(palloc(sizeof(Transfer) * Max(slots.size(), 1)));
 	std::size_t count = 0;
 	for (const int32 slot : slots) {
-		if (slot < 0 || slot >= map.slots)
-			ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("slot %d is out of range", slot),
-					errdetail("Map \"%s\" has slots 0 to %d.", map.name, map.slots - 1)));
+		CheckSlotOfMap(map, slot);
 		const char *from = OwnerName(map, slot);
 		if (from == nullptr)
 			ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

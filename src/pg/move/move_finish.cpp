@@ -17,7 +17,10 @@ const char *NameOf(Oid table)
 	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
 }
 
-/* Statistics are no reason to fail: a table that is busy or gone goes without. */
+/*
+ * Statistics are no reason to fail: a table that is busy or gone goes without. A cancel must be
+ * obeyed, as more may follow the CALL, but says that it came too late to undo the move.
+ */
 void Analyze(Oid table)
 {
 	MemoryContext caller = CurrentMemoryContext;
@@ -40,8 +43,11 @@ void Analyze(Oid table)
 		RollbackAndReleaseCurrentSubTransaction();
 		MemoryContextSwitchTo(caller);
 		CurrentResourceOwner = owner;
-		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED) {
+			error->detail = pstrdup("All rows were moved before; only statistics are missing.");
+			error->hint = pstrdup("Run ANALYZE on the tables of the new owner.");
 			ReThrowError(error);
+		}
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(caller);
