@@ -68,6 +68,8 @@ SELECT a.rows_moved, a.rows_moved = b.rows_moved AS same FROM shardkit.predict_m
 \set VERBOSITY terse
 SELECT shardkit.predict_modulus_change('flat', 9);
 SELECT shardkit.predict_modulus_change('orders', 0);
+SELECT shardkit.predict_modulus_change('flat', 'user_id', 0, 9);
+SELECT shardkit.predict_modulus_change('flat', 'user_id', 8, NULL);
 SELECT shardkit.predict_churn('flat', 'nope', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'user_id, user_id', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_churn('flat', 'ctid', 'modulo(8)', 'modulo(9)');

@@ -112,13 +112,26 @@ END $$;
 COMMENT ON FUNCTION predict_churn(regclass, text, layout, layout, boolean, float8, text, text) IS
 'what moves when a table''s rows are placed by another layout, counted on its rows';
 
+CREATE FUNCTION predict_modulo(modulus int) RETURNS layout
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF modulus IS NULL OR modulus NOT BETWEEN 1 AND 65535 THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('modulus must be from 1 to 65535, not %s', coalesce(modulus::text, 'NULL')),
+			HINT = 'It is the number of partitions that share the rows.';
+	END IF;
+	RETURN format('modulo(%s)', modulus)::shardkit.layout;
+END $$;
+COMMENT ON FUNCTION predict_modulo(int) IS 'private: one partition for each remainder, as a layout';
+
 CREATE FUNCTION predict_modulus_change(parent regclass, new_modulus int,
 		count_keys boolean DEFAULT false, sample_percent float8 DEFAULT 100, weight text DEFAULT NULL) RETURNS churn_prediction
 	LANGUAGE plpgsql
 AS $$
 DECLARE
 	old_layout shardkit.layout := shardkit.partition_layout(parent, NULL)::shardkit.layout;
-	new_layout shardkit.layout := pg_catalog.format('modulo(%s)', new_modulus)::shardkit.layout;
+	new_layout shardkit.layout := shardkit.predict_modulo(new_modulus);
 	plan bytea := shardkit.tally_plan(ARRAY[old_layout], ARRAY[new_layout]);
 BEGIN
 	RETURN shardkit.predict_report(
@@ -133,8 +146,8 @@ CREATE FUNCTION predict_modulus_change(relation regclass, key text, old_modulus 
 		hash text DEFAULT 'postgres', weight text DEFAULT NULL) RETURNS churn_prediction
 	LANGUAGE sql
 AS $$
-	SELECT shardkit.predict_churn(relation, key, pg_catalog.format('modulo(%s)', old_modulus)::shardkit.layout,
-		pg_catalog.format('modulo(%s)', new_modulus)::shardkit.layout, count_keys, sample_percent, hash, weight)
+	SELECT shardkit.predict_churn(relation, key, shardkit.predict_modulo(old_modulus),
+		shardkit.predict_modulo(new_modulus), count_keys, sample_percent, hash, weight)
 $$;
 COMMENT ON FUNCTION predict_modulus_change(regclass, text, int, int, boolean, float8, text, text) IS
 'what moves between two moduli, for a table that is not partitioned yet';

@@ -129,7 +129,9 @@ Relation OpenParent(Oid parent)
 	if (key == nullptr || key->strategy != PARTITION_STRATEGY_HASH)
 		ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not partitioned by hash", RelationGetRelationName(relation))));
+				errmsg("\"%s\" is not partitioned by hash", RelationGetRelationName(relation)),
+				errhint("Name the key and the old modulus: predict_modulus_change(relation, key, "
+						"old_modulus, new_modulus).")));
 	if (RelationGetPartitionDesc(relation, true)->nparts == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						   errmsg("\"%s\" has no partitions", RelationGetRelationName(relation))));
