@@ -140,8 +140,8 @@ CREATE FUNCTION plan_input(map text, OUT nodes text[], OUT weights float8[],
 BEGIN
 	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = plan_input.map) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('there is no map %s', quote_nullable(plan_input.map)),
-			HINT = 'SELECT name FROM shardkit.map lists the maps.';
+			MESSAGE = format('map %s does not exist', coalesce('"' || plan_input.map || '"', 'NULL')),
+			HINT = 'Table shardkit.map lists the maps.';
 	END IF;
 	SELECT array_agg(n.name ORDER BY n.name COLLATE "C"),
 		array_agg(n.weight ORDER BY n.name COLLATE "C"),

@@ -12,8 +12,8 @@ DECLARE
 BEGIN
 	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = misplaced_rows.map) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('there is no map %s', quote_nullable(misplaced_rows.map)),
-			HINT = 'SELECT name FROM shardkit.map lists the maps.';
+			MESSAGE = format('map %s does not exist', coalesce('"' || misplaced_rows.map || '"', 'NULL')),
+			HINT = 'Table shardkit.map lists the maps.';
 	END IF;
 	FOR part IN
 		SELECT t.relation, n.name, to_regclass(format('%I.%s', n.schema, t.relation)) AS found,

@@ -238,8 +238,8 @@ DECLARE
 BEGIN
 	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = verify_map.map) THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('there is no map %s', quote_nullable(verify_map.map)),
-			HINT = 'SELECT name FROM shardkit.map lists the maps.';
+			MESSAGE = format('map %s does not exist', coalesce('"' || verify_map.map || '"', 'NULL')),
+			HINT = 'Table shardkit.map lists the maps.';
 	END IF;
 	-- Keys first: NOT NULL cannot come back to a column before the rows without a key are gone.
 	FOREACH part IN ARRAY ARRAY['keys', 'tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
