@@ -22,6 +22,8 @@ build_map() {
 		"changes its slot; a slot can change its owner. Nodes are schemas here: eight of them, 9 slots each."
 	show "SELECT shardkit.create_map('$map', 72, ARRAY[$(nodes_list)])"
 	show "SELECT shardkit.add_table('$map', '$table', '$key', template => 'public.$table')"
+	say "(A change of the map answers its new version, the epoch.) Every node's schema now has an empty" \
+		"table $table, which refuses rows of other nodes' slots. Each row is copied to its owner:"
 	deal "$map" "$table" "$key"
 	show "SELECT shardkit.create_view('$map', '$table', 'public.all_$table')"
 	hold 'rows over all nodes' "$(value "SELECT count(*) FROM all_$table")" "$rows"
@@ -33,7 +35,8 @@ build_map() {
 }
 
 literal() {
-	value "SELECT quote_literal('${sample//\'/\'\'}') || '::$key_type'"
+	value "SELECT CASE '$key_type' WHEN 'text' THEN quote_literal('${sample//\'/\'\'}')
+		ELSE '${sample//\'/\'\'}::$key_type' END"
 }
 
 nodes_list() {
