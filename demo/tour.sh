@@ -23,7 +23,7 @@ build_map() {
 	show "SELECT shardkit.create_map('$map', 72, ARRAY[$(nodes_list)])"
 	show "SELECT shardkit.add_table('$map', '$table', '$key', template => 'public.$table')"
 	say "(A change of the map answers its new version, the epoch.) Every node's schema now has an empty" \
-		"table $table, which refuses rows of other nodes' slots. Each row is copied to its owner:"
+		"table $table, which refuses rows of other nodes' slots. Each row is copied to its owner; a view shows all:"
 	deal "$map" "$table" "$key"
 	show "SELECT shardkit.create_view('$map', '$table', 'public.all_$table')"
 	hold 'rows over all nodes' "$(value "SELECT count(*) FROM all_$table")" "$rows"
