@@ -150,6 +150,10 @@ BEGIN
 		RAISE invalid_parameter_value USING MESSAGE = format('unknown hash "%s"', hash),
 			HINT = 'Use postgres, md5, sha1, sha256, blake2b, xxh64, xxh3, murmur3, fnv1a, or a function with its argument types, as in ''app.route(text)''.';
 	END IF;
+	IF to_regprocedure(hash) IS NULL THEN
+		RAISE undefined_function USING MESSAGE = format('function %s does not exist', hash),
+			HINT = 'Name its schema and the types of its arguments, as in ''app.route(text)''.';
+	END IF;
 	SELECT n.nspname, p.proname, p.proargtypes::oid[] AS types, p.provolatile, p.prorettype, p.pronargs, p.prokind INTO router
 	FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE p.oid = hash::regprocedure;
 	IF router.provolatile <> 'i' OR router.prorettype <> 'bigint'::regtype OR router.prokind <> 'f' OR router.pronargs <> cardinality(k.columns) THEN

@@ -81,16 +81,17 @@ BEGIN
 		RAISE feature_not_supported USING MESSAGE = 'only a key of one column can be salted',
 			HINT = 'A key of two columns is salted already: its second column is the salt.';
 	END IF;
-	literal := format('%L::%s', hot_key, k.types[1]);
+	literal := format('%L::%s', hot_key, (SELECT format('%I.%I', n.nspname, t.typname)
+		FROM pg_type AS t JOIN pg_namespace AS n ON n.oid = t.typnamespace WHERE t.oid = k.types[1]));
 	hot_rows := format('SELECT pg_catalog.count(*), pg_catalog.coalesce(pg_catalog.sum(%s), 0) FROM %s AS t%s WHERE %s::pg_catalog.text OPERATOR(pg_catalog.=) %s::pg_catalog.text',
 		shardkit.predict_weight(relation, weight), shardkit.predict_name(relation),
 		CASE WHEN sample_percent < 100 THEN format(' TABLESAMPLE SYSTEM (%s)', sample_percent) ELSE '' END, k.columns[1], literal);
 	hot_rows := replace(hot_rows, 'pg_catalog.coalesce', 'coalesce');
 	-- Copy 0 stays where the key is; a salt column that is NULL adds nothing to the hash.
 	IF hash = 'postgres' THEN
-		salted := format('SELECT CASE $1 WHEN 0 THEN shardkit.partition_hash(%s) ELSE shardkit.partition_hash(%1$s, $1) END', literal);
+		salted := format('SELECT CASE WHEN $1 OPERATOR(pg_catalog.=) 0 THEN shardkit.partition_hash(%s) ELSE shardkit.partition_hash(%1$s, $1) END', literal);
 	ELSIF hash IN ('md5', 'sha1', 'sha256', 'blake2b', 'xxh64', 'xxh3', 'murmur3', 'fnv1a') THEN
-		salted := format('SELECT shardkit.hash64(CASE $1 WHEN 0 THEN %s::pg_catalog.text ELSE pg_catalog.concat(%1$s, ''#'', $1) END, %L)', literal, hash);
+		salted := format('SELECT shardkit.hash64(CASE WHEN $1 OPERATOR(pg_catalog.=) 0 THEN %s::pg_catalog.text ELSE pg_catalog.concat(%1$s, ''#'', $1) END, %L)', literal, hash);
 	ELSE
 		RAISE feature_not_supported USING MESSAGE = 'salting is predicted for hash postgres and the algorithms of hash64 only';
 	END IF;
@@ -134,8 +135,8 @@ DECLARE
 	one bigint;
 	counts bytea;
 BEGIN
-	IF copies IS NULL OR 1 OPERATOR(pg_catalog.>) ANY (copies) OR 10000 OPERATOR(pg_catalog.<) ANY (copies) OR pg_catalog.array_position(copies, NULL) IS NOT NULL THEN
-		RAISE invalid_parameter_value USING MESSAGE = 'numbers of copies must be 1 to 10000';
+	IF pg_catalog.array_ndims(copies) IS NULL OR pg_catalog.array_ndims(copies) OPERATOR(pg_catalog.<>) 1 OR 1 OPERATOR(pg_catalog.>) ANY (copies) OR 10000 OPERATOR(pg_catalog.<) ANY (copies) OR pg_catalog.array_position(copies, NULL) IS NOT NULL THEN
+		RAISE invalid_parameter_value USING MESSAGE = 'copies must be a list of numbers from 1 to 10000';
 	END IF;
 	SELECT s.hot_rows, s.salted INTO q FROM shardkit.predict_salt_queries(relation, key, hot_key, hash, sample_percent, weight) AS s;
 	counts := shardkit.predict_counts(relation, key, plan, count_keys, sample_percent, hash, weight);

@@ -2,7 +2,7 @@
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(45);
+SELECT plan(58);
 
 CREATE TABLE rows_of (id bigint, tenant text, region int, cost int);
 INSERT INTO rows_of SELECT i, 't' || (i::bigint * i % 1013), nullif(i % 4, 3), i % 10 FROM generate_series(1, 20000) AS i;
@@ -105,6 +105,37 @@ SET LOCAL ROLE predict_reader;
 SELECT is(p.rows, (SELECT count(tenant) FROM rows_of), 'row security applies') FROM shardkit.predict_churn('rows_of', 'tenant', 'modulo(8)', 'modulo(9)') AS p;
 SELECT cmp_ok(count(tenant), '<', 20000::bigint, 'and hides rows') FROM rows_of;
 RESET ROLE;
+
+-- wrong calls of what takes more than one form
+SELECT throws_ok($$SELECT shardkit.predict_salting('rows_of', 'tenant', 't1', '{}', 'modulo(4)')$$, '22023', NULL, 'no numbers of copies');
+SELECT throws_ok($$SELECT shardkit.predict_salting('rows_of', 'tenant', 't1', '{{1,2},{3,4}}', 'modulo(4)')$$, '22023', NULL, 'copies are a plain list');
+SELECT throws_ok($$SELECT shardkit.predict_churn('rows_of', 'tenant', 'modulo(8)', 'modulo(9)', hash => 'no_route(text)')$$, '42883',
+	'function no_route(text) does not exist', 'a hash function without its schema');
+
+-- under a search_path full of traps
+CREATE SCHEMA predict_trap;
+SELECT format('CREATE FUNCTION predict_trap.spring(a %1$s, b %1$s) RETURNS boolean LANGUAGE plpgsql AS
+	$$BEGIN RAISE EXCEPTION ''trapped''; END;$$', type)
+FROM unnest(ARRAY['text', 'int', 'bigint', 'name', 'float8', 'oid']) AS type \gexec
+SELECT format('CREATE OPERATOR predict_trap.%s (LEFTARG = %s, RIGHTARG = %2$s, FUNCTION = predict_trap.spring)', operator, type)
+FROM unnest(ARRAY['=', '<>', '<', '>', '<=', '>=', '+', '-', '*', '/']) AS operator,
+	unnest(ARRAY['text', 'int', 'bigint', 'name', 'float8', 'oid']) AS type \gexec
+CREATE TABLE halves (k bigint) PARTITION BY HASH (k);
+CREATE TABLE half PARTITION OF halves FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE other_half PARTITION OF halves FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE FUNCTION pg_temp.untrapped(call text) RETURNS text LANGUAGE plpgsql SET search_path = predict_trap, pg_catalog AS
+$$BEGIN EXECUTE 'SELECT shardkit.' || call; RETURN 'ok'; EXCEPTION WHEN OTHERS THEN RETURN SQLERRM; END$$;
+SELECT is(pg_temp.untrapped(call), 'ok', 'untrapped: ' || call) FROM (VALUES
+	($$predict_churn('public.rows_of', 'tenant', 'modulo(8)', 'ring(9)', weight => 'cost')$$),
+	($$predict_churn('public.rows_of', 'tenant', 'modulo(8)', 'ring(9)', sample_percent => 50)$$),
+	($$predict_balance('public.rows_of', 'tenant', 'jump(8)', count_keys => true)$$),
+	($$predict_flows('public.rows_of', 'tenant', 'modulo(8)', 'modulo(9)', hash => 'md5')$$),
+	($$compare_strategies('public.rows_of', 'tenant', 8, 9)$$),
+	($$hot_keys('public.rows_of', 'tenant')$$),
+	($$predict_salting('public.rows_of', 'tenant', 't1', '{1,4}', 'modulo(8)')$$),
+	($$predict_salting('public.rows_of', 'tenant', 't1', '{1,4}', 'modulo(8)', hash => 'md5', weight => 'cost')$$),
+	($$predict_modulus_change('public.halves', 3)$$),
+	($$predict_split('public.half')$$)) AS c (call);
 
 SELECT * FROM finish();
 ROLLBACK;
