@@ -82,19 +82,23 @@ COMMENT ON FUNCTION column_differences(regclass, regclass) IS
 'columns in which a table differs from a model, so that rows could not pass between them';
 
 -- A foreign key of the model, for a table in another schema: to the table beside it, if there is one
--- or the map will have one there.
+-- or the map will have one there. A template's counterpart there may bear another name.
 CREATE FUNCTION foreign_key_for(foreign_key oid, schema name, OUT target text, OUT definition text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT format('%I.%I', CASE WHEN f.beside THEN schema ELSE f.nspname END, f.relname),
-	CASE WHEN f.beside THEN replace(pg_get_constraintdef(foreign_key),
-			format(' REFERENCES %I.%I(', f.nspname, f.relname), format(' REFERENCES %I.%I(', schema, f.relname))
-		ELSE pg_get_constraintdef(foreign_key) END
-FROM (SELECT n.nspname, t.relname, n.oid = r.relnamespace AND (
-			to_regclass(format('%I.%I', schema, t.relname)) IS NOT NULL
-			OR EXISTS (SELECT FROM shardkit.map_table AS m
+SELECT coalesce(format('%I.', schema) || f.beside, format('%I.%I', f.nspname, f.relname)),
+	CASE WHEN f.beside IS NULL THEN pg_get_constraintdef(foreign_key)
+		ELSE replace(pg_get_constraintdef(foreign_key), format(' REFERENCES %I.%I(', f.nspname, f.relname),
+			format(' REFERENCES %I.%s(', schema, f.beside)) END
+FROM (SELECT n.nspname, t.relname, coalesce(
+			(SELECT min(m.relation) FROM shardkit.map_table AS m
 				JOIN shardkit.node AS here ON here.map = m.map AND here.schema = foreign_key_for.schema
-				JOIN shardkit.node AS there ON there.map = m.map AND there.schema = n.nspname
-				WHERE m.relation = quote_ident(t.relname) AND m.kind = 'per_node')) AS beside
+				WHERE m.template = t.oid AND m.kind = 'per_node'),
+			CASE WHEN n.oid = r.relnamespace AND (to_regclass(format('%I.%I', schema, t.relname)) IS NOT NULL
+				OR EXISTS (SELECT FROM shardkit.map_table AS m
+					JOIN shardkit.node AS here ON here.map = m.map AND here.schema = foreign_key_for.schema
+					JOIN shardkit.node AS there ON there.map = m.map AND there.schema = n.nspname
+					WHERE m.relation = quote_ident(t.relname) AND m.kind = 'per_node'))
+				THEN quote_ident(t.relname) END) AS beside
 	FROM pg_constraint AS c
 		JOIN pg_class AS r ON r.oid = c.conrelid
 		JOIN pg_class AS t ON t.oid = c.confrelid
@@ -102,7 +106,7 @@ FROM (SELECT n.nspname, t.relname, n.oid = r.relnamespace AND (
 	WHERE c.oid = foreign_key) AS f
 $$;
 COMMENT ON FUNCTION foreign_key_for(oid, name) IS
-'a foreign key as a table of that schema should have it: to the table of the same name beside it, if there is or will be one';
+'a foreign key as a table of that schema should have it: to the table beside it that was made of that template, or has the same name, if there is or will be one';
 
 CREATE FUNCTION add_foreign_keys(copy regclass, model regclass) RETURNS void
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$

@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(49);
+SELECT plan(54);
 CREATE ROLE table_app;
 CREATE ROLE table_reader;
 
@@ -126,6 +126,31 @@ SELECT is(pg_relation_filenode('table_origin.orders'), :before::oid, 'where it l
 SELECT shardkit.add_node('adopted', 'table5');
 SELECT is((SELECT count(*) FROM shardkit.plan_rebalance('adopted')), 6::bigint, 'and can be spread');
 SELECT is_empty($$SELECT * FROM shardkit.misplaced_rows('adopted')$$, 'nothing lies wrong');
+
+-- What numbers its rows on every node can be handed on, and the first node's table dropped.
+ALTER TABLE table_origin.orders ADD number bigint GENERATED ALWAYS AS IDENTITY;
+ALTER TABLE table5.orders ADD number bigint NOT NULL DEFAULT nextval('table_origin.orders_number_seq');
+INSERT INTO table_origin.orders VALUES (501, 1);
+SELECT throws_ok('DROP TABLE table_origin.orders', '2BP01', NULL, 'all nodes draw from the first one''s sequence');
+CREATE SEQUENCE table5.order_numbers;
+ALTER TABLE table5.orders ALTER number SET DEFAULT nextval('table5.order_numbers');
+SELECT setval('table5.order_numbers', (SELECT last_value FROM table_origin.orders_number_seq));
+SELECT lives_ok('DROP TABLE table_origin.orders', 'unless they were given another');
+SELECT is(nextval('table5.order_numbers'), 502::bigint, 'which goes on where it was');
+
+-- Templates that refer to each other: so do the tables made of them, under their own names.
+CREATE TABLE customers_shape (user_id bigint PRIMARY KEY);
+CREATE TABLE bills_shape (user_id bigint REFERENCES customers_shape, bill int, credit int, PRIMARY KEY (user_id, bill));
+SELECT shardkit.create_map('shapes', 4, ARRAY['table8', 'table9']);
+SELECT shardkit.add_table('shapes', '"Customers"', 'user_id', template => 'customers_shape');
+SELECT shardkit.add_table('shapes', 'bills', 'user_id', template => 'bills_shape');
+SELECT shardkit.add_node('shapes', 'table10');
+SELECT is(string_agg(conrelid::regclass || ' ' || pg_get_constraintdef(oid), '; ' ORDER BY conrelid::regclass::text),
+	'table10.bills FOREIGN KEY (user_id) REFERENCES table10."Customers"(user_id); '
+	'table8.bills FOREIGN KEY (user_id) REFERENCES table8."Customers"(user_id); '
+	'table9.bills FOREIGN KEY (user_id) REFERENCES table9."Customers"(user_id)', 'foreign keys between templates')
+FROM pg_constraint WHERE contype = 'f' AND conrelid::regclass::text ~ 'bills$';
+SELECT is_empty($$SELECT * FROM shardkit.verify_map('shapes')$$, 'as verify_map would have them');
 
 -- What cannot be adopted.
 CREATE SCHEMA table_a;
