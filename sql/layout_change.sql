@@ -42,4 +42,9 @@ SELECT layout_remove('ring(1)', 'node-0');
 SELECT layout_add('modulo(65535)', 'x');
 SELECT layout_add(NULL, 'x') IS NULL, layout_churn('ring(2)', NULL) IS NULL, (SELECT count(*) FROM layout_nodes(NULL));
 
+-- the largest text is written in one pass: nobody could cancel it
+SET statement_timeout = '15s';
+SELECT length(layout_remove('slots(65535; slots=1048576)', 'node-5')::text);
+RESET statement_timeout;
+
 DROP EXTENSION shardkit;

@@ -9,7 +9,8 @@ namespace
 const char *const kTexts[] = {"modulo(8)", "jump(\"a,b\", \"say \"\"hi\"\"\")",
 	"ring(a, b*2.5, c; vnodes=16, token_hash=md5)", "rendezvous(node-10, node-9, x*0.000000001)",
 	"slots(a[0-8,70], b[9-17], c[18-69,71]; slots=72)", "slots(a*3, b; slots=100)",
-	"ranges(a@0000000000000000, b@4000000000000000)", "ranges(17)"};
+	"slots(a[1,3,5-7], b[], c[0,2,4,8]; slots=9)", "ranges(a@0000000000000000, b@4000000000000000)",
+	"ranges(17)"};
 
 bool CanonicalTextsStay()
 {

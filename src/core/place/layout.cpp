@@ -54,6 +54,7 @@ Layout LayoutOver(const LayoutNeeds &needs, void *memory) noexcept
 	Layout layout = {};
 	layout.nodes = Take<LayoutNode>(at, needs.nodes);
 	layout.quotas = Take<Quota>(at, needs.nodes);
+	layout.chain = Take<std::uint32_t>(at, needs.slots);
 	layout.by_name = Take<std::uint16_t>(at, needs.nodes);
 	layout.rank = Take<std::uint16_t>(at, needs.nodes);
 	layout.owners = Take<std::uint16_t>(at, needs.slots);

@@ -65,6 +65,7 @@ struct Layout {
 	std::span<std::uint16_t> rank;    /* each node's position in by_name */
 	std::span<std::uint16_t> owners;  /* slots: the node of each */
 	std::span<Quota> quotas;          /* room for a deal, one a node */
+	std::span<std::uint32_t> chain;   /* room for a list of each node's slots, one a slot */
 	std::span<char> names;            /* where names lie that are not in the text */
 	std::size_t names_used;
 };
@@ -79,7 +80,7 @@ struct LayoutNeeds {
 constexpr std::size_t LayoutBytes(const LayoutNeeds &needs) noexcept
 {
 	return needs.nodes * (sizeof(LayoutNode) + sizeof(Quota) + 2 * sizeof(std::uint16_t)) +
-		   needs.slots * sizeof(std::uint16_t) + needs.names;
+		   needs.slots * (sizeof(std::uint32_t) + sizeof(std::uint16_t)) + needs.names;
 }
 
 /* An empty layout over memory of LayoutBytes(needs) bytes, aligned for LayoutNode. */

@@ -10,6 +10,8 @@ namespace shardkit
 namespace
 {
 
+constexpr std::int32_t kNoSlot = -1;
+
 /* Writes what fits and counts everything. */
 struct Writer {
 	std::span<char> room;
@@ -71,13 +73,20 @@ void PutWeight(Writer &writer, std::int64_t weight) noexcept
 	}
 }
 
-/* The end of the run of slots from start that have the same owner. */
-std::size_t RunEnd(std::span<const std::uint16_t> owners, std::size_t start) noexcept
+/*
+ * Lists each node's slots in ascending order: its quota has the first, the chain what follows. One
+ * pass, since nobody can cancel what is written here.
+ */
+void ChainSlots(Layout &layout) noexcept
 {
-	std::size_t end = start + 1;
-	while (end < owners.size() && owners[end] == owners[start])
-		++end;
-	return end;
+	for (auto &quota : layout.quotas)
+		quota.has = kNoSlot;
+	for (auto slot = static_cast<std::int32_t>(layout.owners.size()); slot-- > 0;) {
+		const auto at = static_cast<std::size_t>(slot);
+		std::int32_t &first = layout.quotas[layout.owners[at]].has;
+		layout.chain[at] = static_cast<std::uint32_t>(first);
+		first = slot;
+	}
 }
 
 void PutRun(Writer &writer, std::size_t start, std::size_t end) noexcept
@@ -89,20 +98,20 @@ void PutRun(Writer &writer, std::size_t start, std::size_t end) noexcept
 	PutNumber(writer, static_cast<std::int64_t>(end - 1));
 }
 
-/* One pass over the slots a node: many nodes have few slots each, and texts are written rarely. */
 void PutSlots(Writer &writer, const Layout &layout, std::size_t node) noexcept
 {
 	Put(writer, '[');
 	bool later = false;
-	for (std::size_t slot = 0; slot < layout.owners.size();) {
-		const std::size_t end = RunEnd(layout.owners, slot);
-		if (layout.owners[slot] == node) {
-			if (later)
-				Put(writer, ',');
-			PutRun(writer, slot, end);
-			later = true;
-		}
-		slot = end;
+	for (std::int32_t slot = layout.quotas[node].has; slot != kNoSlot;) {
+		const auto start = static_cast<std::size_t>(slot);
+		std::size_t end = start;
+		do
+			slot = static_cast<std::int32_t>(layout.chain[end++]);
+		while (slot == static_cast<std::int32_t>(end));
+		if (later)
+			Put(writer, ',');
+		PutRun(writer, start, end);
+		later = true;
 	}
 	Put(writer, ']');
 }
@@ -147,6 +156,8 @@ std::size_t FormatLayout(Layout &layout, std::span<char> room) noexcept
 	Writer writer = {room, 0};
 	const bool slots = layout.strategy == Strategy::kSlots && !IsDealt(layout);
 	const bool starts = layout.strategy == Strategy::kRanges && !AreEvenRanges(layout);
+	if (slots)
+		ChainSlots(layout);
 	Put(writer, StrategyWord(layout.strategy));
 	Put(writer, '(');
 	if (!slots && !starts && IsNumbered(layout))
