@@ -18,11 +18,13 @@ COMMENT ON FUNCTION is_moving(text, int) IS 'is a mover at work on this slot?';
 CREATE FUNCTION verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
-SELECT 'map', m.name, 'the map comes from another server or database',
+SELECT 'map', m.name, CASE WHEN m.is_away THEN 'the map comes from another server or database'
+		ELSE format('its owner, role %I, does not exist', m.owner) END,
 	format('SELECT shardkit.adopt_map(%L)', m.name)
-FROM shardkit.map AS m
-WHERE m.name = verify_slots.map AND (m.database_oid <> (SELECT oid FROM pg_database WHERE datname = current_database())
-	OR m.system_identifier <> (SELECT system_identifier FROM pg_control_system()))
+FROM (SELECT name, owner, database_oid <> (SELECT oid FROM pg_database WHERE datname = current_database())
+		OR system_identifier <> (SELECT system_identifier FROM pg_control_system()) AS is_away
+	FROM shardkit.map) AS m
+WHERE m.name = verify_slots.map AND (m.is_away OR m.owner NOT IN (SELECT rolname FROM pg_roles))
 UNION ALL
 SELECT 'slot', 'slots ' || string_agg(s.slot::text, ', ' ORDER BY s.slot), 'no node owns them',
 	format('SELECT shardkit.deal_slots(%L)', verify_slots.map)

@@ -118,6 +118,10 @@ SELECT pg_temp.plant('SELECT 1', 'rows', 'rows of slots without an owner', 'late
 -- Catalog and history.
 UPDATE shardkit.map SET database_oid = 1 WHERE name = 'verify';
 SELECT pg_temp.plant('SELECT 1', 'map', 'a restored copy');
+CREATE ROLE verify_owner;
+UPDATE shardkit.map SET owner = 'verify_owner' WHERE name = 'verify';
+SELECT pg_temp.plant('ALTER ROLE verify_owner RENAME TO verify_other', 'map', 'owner renamed');
+SELECT is((SELECT owner FROM shardkit.map WHERE name = 'verify'), current_user, 'a superuser owns it then');
 INSERT INTO shardkit.move_log (map, slot, relation, from_node, to_node, state) VALUES ('late', 1, 'orders', 'verify5', 'verify6', 'copied');
 SELECT ok(EXISTS (SELECT FROM shardkit.verify_map('late') WHERE kind = 'move' AND fix = $$CALL shardkit.resume_moves('late')$$), 'a move that broke is found');
 DELETE FROM shardkit.move_log WHERE map = 'late';
