@@ -1,6 +1,6 @@
 #include "pg/move/row_hash.hpp"
 
-#include <xxhash.h>
+#include "pg/move/row_form.hpp"
 
 #include "pg/pg.hpp"
 
@@ -9,7 +9,6 @@ extern "C" {
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
-#include "port/pg_bswap.h"
 #include "utils/date.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -36,20 +35,14 @@ struct Column {
 	unsigned char frame[kFrameBytes + NAMEDATALEN]; /* the name's length, the name */
 };
 
-/* A row longer than this is hashed piece by piece. */
-constexpr std::size_t kBufferBytes = 16 * 1024;
-
 } // namespace
 
 struct RowHasher {
 	MemoryContext scratch;
 	bool scratch_used;
-	bool streaming;
-	std::size_t used;
-	XXH3_state_t *stream;
 	int columns_count;
 	Column *columns;
-	unsigned char buffer[kBufferBytes];
+	RowForm form;
 };
 
 namespace
@@ -120,71 +113,11 @@ int CompareColumns(const void *left, const void *right)
 	return order != 0 ? order : a.index - b.index;
 }
 
-/* Hands what is in the buffer, and then these bytes, to the stream. */
-void Spill(RowHasher &hasher, const void *data, std::size_t bytes)
-{
-	if (!hasher.streaming) {
-		/* One for the life of the backend: libxxhash wants to allocate it itself. */
-		static XXH3_state_t *state = nullptr;
-		if (state == nullptr)
-			state = XXH3_createState();
-		if (state == nullptr)
-			ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
-		hasher.stream = state;
-		XXH3_128bits_reset(state);
-		hasher.streaming = true;
-	}
-	XXH3_128bits_update(hasher.stream, hasher.buffer, hasher.used);
-	XXH3_128bits_update(hasher.stream, data, bytes);
-	hasher.used = 0;
-}
-
-void Put(RowHasher &hasher, const void *data, std::size_t bytes)
-{
-	if (bytes > kBufferBytes - hasher.used) {
-		Spill(hasher, data, bytes);
-		return;
-	}
-	memcpy(hasher.buffer + hasher.used, data, bytes);
-	hasher.used += bytes;
-}
-
-void PutFrame(RowHasher &hasher, uint32 length)
-{
-	unsigned char frame[kFrameBytes];
-	WriteFrame(frame, length);
-	Put(hasher, frame, kFrameBytes);
-}
-
-void PutValue(RowHasher &hasher, const void *data, std::size_t bytes)
-{
-	PutFrame(hasher, static_cast<uint32>(bytes));
-	Put(hasher, data, bytes);
-}
-
-void PutInt64(RowHasher &hasher, uint64 value)
-{
-	const uint64 big_endian = pg_hton64(value);
-	PutValue(hasher, &big_endian, sizeof big_endian);
-}
-
-void PutInt32(RowHasher &hasher, uint32 value)
-{
-	const uint32 big_endian = pg_hton32(value);
-	PutValue(hasher, &big_endian, sizeof big_endian);
-}
-
-void PutInt16(RowHasher &hasher, uint16 value)
-{
-	const uint16 big_endian = pg_hton16(value);
-	PutValue(hasher, &big_endian, sizeof big_endian);
-}
-
 std::size_t PutVarlena(RowHasher &hasher, Datum value)
 {
 	auto *packed = PG_DETOAST_DATUM_PACKED(value);
 	const auto bytes = static_cast<std::size_t>(VARSIZE_ANY_EXHDR(packed));
-	PutValue(hasher, VARDATA_ANY(packed), bytes);
+	PutValue(hasher.form, VARDATA_ANY(packed), bytes);
 	hasher.scratch_used |= packed != reinterpret_cast<varlena *>(DatumGetPointer(value));
 	return bytes;
 }
@@ -195,11 +128,11 @@ std::size_t PutCalled(RowHasher &hasher, Column &column, Datum value)
 	hasher.scratch_used = true;
 	if (column.form == Form::Output) {
 		const char *text = OutputFunctionCall(&column.function, value);
-		PutValue(hasher, text, strlen(text));
+		PutValue(hasher.form, text, strlen(text));
 		return strlen(text);
 	}
 	const bytea *sent = SendFunctionCall(&column.function, value);
-	PutValue(hasher, VARDATA(sent), VARSIZE(sent) - VARHDRSZ);
+	PutValue(hasher.form, VARDATA(sent), VARSIZE(sent) - VARHDRSZ);
 	return VARSIZE(sent) - VARHDRSZ;
 }
 
@@ -230,21 +163,21 @@ std::size_t PutColumn(RowHasher &hasher, Column &column, Datum value)
 {
 	switch (column.form) {
 	case Form::Int16:
-		PutInt16(hasher, DatumGetUInt16(value));
+		PutInt16(hasher.form, DatumGetUInt16(value));
 		return sizeof(uint16);
 	case Form::Int32:
-		PutInt32(hasher, DatumGetUInt32(value));
+		PutInt32(hasher.form, DatumGetUInt32(value));
 		return sizeof(uint32);
 	case Form::Int64:
-		PutInt64(hasher, DatumGetUInt64(value));
+		PutInt64(hasher.form, DatumGetUInt64(value));
 		return sizeof(uint64);
 	case Form::Byte: {
 		const char byte = DatumGetChar(value);
-		PutValue(hasher, &byte, 1);
+		PutValue(hasher.form, &byte, 1);
 		return 1;
 	}
 	case Form::Uuid:
-		PutValue(hasher, DatumGetPointer(value), UUID_LEN);
+		PutValue(hasher.form, DatumGetPointer(value), UUID_LEN);
 		return UUID_LEN;
 	case Form::Varlena:
 		return PutVarlena(hasher, value);
@@ -253,18 +186,6 @@ std::size_t PutColumn(RowHasher &hasher, Column &column, Datum value)
 		break;
 	}
 	return PutNeutral(hasher, column, value);
-}
-
-Fingerprint Finish(RowHasher &hasher)
-{
-	XXH128_hash_t hash;
-	if (hasher.streaming) {
-		XXH3_128bits_update(hasher.stream, hasher.buffer, hasher.used);
-		hash = XXH3_128bits_digest(hasher.stream);
-	} else {
-		hash = XXH3_128bits(hasher.buffer, hasher.used);
-	}
-	return {.low = hash.low64, .high = hash.high64};
 }
 
 } // namespace
@@ -289,22 +210,21 @@ RowHasher *MakeRowHasher(TupleDesc shape, int skip, MemoryContext memory)
 RowHash HashRow(RowHasher &hasher, const Datum *values, const bool *nulls)
 {
 	uint64 bytes = 0;
-	hasher.used = 0;
-	hasher.streaming = false;
+	Begin(hasher.form);
 	hasher.scratch_used = false;
 	MemoryContext caller = MemoryContextSwitchTo(hasher.scratch);
 	for (int i = 0; i < hasher.columns_count; ++i) {
 		Column &column = hasher.columns[i];
-		Put(hasher, column.frame, column.frame_bytes);
+		Put(hasher.form, column.frame, column.frame_bytes);
 		if (nulls[column.index])
-			PutFrame(hasher, kNullMark);
+			PutFrame(hasher.form, kNullMark);
 		else
 			bytes += PutColumn(hasher, column, values[column.index]);
 	}
 	MemoryContextSwitchTo(caller);
 	if (hasher.scratch_used)
 		MemoryContextReset(hasher.scratch);
-	return {.hash = Finish(hasher), .bytes = bytes};
+	return {.hash = Finish(hasher.form), .bytes = bytes};
 }
 
 } // namespace shardkit
