@@ -47,13 +47,17 @@ DECLARE
 	many bigint;
 BEGIN
 	FOR part IN
-		SELECT r.*, shardkit.slot_expression(t.map, t.key) AS expression,
+		-- Rows of a slot without an owner first come together where most of them are.
+		SELECT r.*, t.key, t.template, r.node = first_value(r.node) OVER slot AS is_home, first_value(a.schema) OVER slot AS home,
+			shardkit.slot_expression(t.map, t.key) AS expression,
 			CASE WHEN t.kind = 'per_node' THEN to_regclass(format('%I.%s', a.schema, t.relation)) END AS wrong,
 			CASE WHEN t.kind = 'per_node' THEN to_regclass(quote_ident(b.schema) || '.' || t.relation) END AS proper, t.kind AS table_kind
 		FROM shardkit.misplaced_rows(verify_rows.map) AS r
 			JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = r.relation
 			JOIN shardkit.node AS a ON a.map = t.map AND a.name = r.node
 			LEFT JOIN shardkit.node AS b ON b.map = t.map AND b.name = r.owner
+		WINDOW slot AS (PARTITION BY r.slot ORDER BY r.rows DESC, r.node COLLATE "C", r.relation)
+		ORDER BY r.owner IS NULL AND r.node = first_value(r.node) OVER slot, r.relation, r.node, r.slot
 	LOOP
 		kind := 'rows';
 		object := coalesce(part.wrong::text, part.relation);
@@ -68,11 +72,12 @@ BEGIN
 			FROM shardkit.slot_partitions(part.relation::regclass) AS p WHERE p.slot = part.slot;
 			RETURN NEXT;
 			CONTINUE;
-		ELSIF part.owner IS NULL OR part.slot IS NULL THEN
+		ELSIF part.owner IS NULL AND part.is_home OR part.slot IS NULL THEN
 			fix := format('SELECT shardkit.assign_slots(%L, ARRAY[%s], %L)', verify_rows.map, part.slot, part.node);
 			RETURN NEXT;
 			CONTINUE;
 		END IF;
+		part.proper := coalesce(part.proper, to_regclass(quote_ident(part.home) || '.' || part.relation));
 		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
 		WHERE c.attrelid = part.wrong AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
 		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO keys
@@ -93,6 +98,12 @@ BEGIN
 		fix := fix || format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *)'
 			' INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %5$s FROM moved',
 			part.wrong, part.expression, part.slot, part.proper, columns);
+		IF part.owner IS NULL THEN
+			-- Guards let nobody's rows in nowhere: the table leaves the map for it.
+			problem := problem || format(', and others of them lie in %s', part.proper);
+			fix := format('SELECT shardkit.remove_table(%L, %L); %s; SELECT shardkit.add_table(%1$L, %2$L, %4$L, template => %5$L)',
+				verify_rows.map, part.relation, fix, part.key, part.template);
+		END IF;
 		RETURN NEXT;
 	END LOOP;
 END

@@ -115,6 +115,18 @@ SELECT shardkit.add_node('late', 'verify6');
 SELECT shardkit.add_table('late', 'orders', 'k');
 SELECT pg_temp.plant('SELECT 1', 'rows', 'rows of slots without an owner', 'late');
 
+SELECT shardkit.create_map('nobodys', 4);
+CREATE SCHEMA verify_n1;
+CREATE SCHEMA verify_n2;
+CREATE TABLE verify_n1.orders (k bigint PRIMARY KEY);
+CREATE TABLE verify_n2.orders (k bigint PRIMARY KEY);
+INSERT INTO verify_n1.orders SELECT generate_series(1, 60);
+INSERT INTO verify_n2.orders SELECT generate_series(51, 100);
+SELECT shardkit.add_node('nobodys', 'verify_n1'), shardkit.add_node('nobodys', 'verify_n2');
+SELECT shardkit.add_table('nobodys', 'orders', 'k');
+SELECT pg_temp.plant('SELECT 1', 'rows', 'rows of slots without an owner on two nodes', 'nobodys');
+SELECT is((SELECT count(*) FROM (TABLE verify_n1.orders UNION ALL TABLE verify_n2.orders) AS o), 100::bigint, 'each is there once');
+
 -- Catalog and history.
 UPDATE shardkit.map SET database_oid = 1 WHERE name = 'verify';
 SELECT pg_temp.plant('SELECT 1', 'map', 'a restored copy');
