@@ -33,6 +33,20 @@ is($stand->orphans, '', 'nothing is left behind');
 is($stand->query('SELECT count(*) FROM shardkit.slot_map WHERE moving_to IS NOT NULL'), 0, 'no slot is in transit');
 is($stand->query('SELECT count(DISTINCT state) FROM shardkit.move_log'), 1, 'all are done');
 
+# --- a target that has shardkit too is read back by one aggregate over there ------------------
+
+my $helped = $stand->{servers}[1];
+$helped->safe_psql('postgres', $_)
+  for 'CREATE EXTENSION shardkit', "ALTER SYSTEM SET log_statement = 'all'", 'SELECT pg_reload_conf()';
+($code, $out, $err) = move(0, 'n2');
+is($code, 0, 'to a server with shardkit') or diag $err;
+is($stand->query($whole), $before, 'the same rows');
+like(slurp_file($helped->logfile), qr/SELECT count\(\*\), shardkit\.fingerprint\(r\)/, 'read back by an aggregate');
+is($stand->query('SELECT bool_and(fingerprint_from = fingerprint_to) FROM shardkit.move_log WHERE slot = 0'), 't',
+	'which says what the stream said');
+$helped->safe_psql('postgres', $_)
+  for 'DROP EXTENSION shardkit', 'ALTER SYSTEM RESET log_statement', 'SELECT pg_reload_conf()';
+
 # --- two tables of a map, names that need quotes, large values --------------------------------
 
 $stand->query(<<'SQL');
