@@ -64,6 +64,8 @@ $start = time;
 is($watcher->query('UPDATE a.orders SET id = id WHERE id < 50'), '', 'another writer writes');
 cmp_ok(time - $start, '<', 0.9, 'within a moment');
 ok($mover->busy, 'the mover still waits');
+is($watcher->query("SELECT pid = $mover->{pid}, map, slots_total, slots_done, phase FROM shardkit.move_progress"),
+	't|orders|2|0|waiting', 'and move_progress says so');
 $writer->query('COMMIT');
 is($mover->wait, $watcher->query("SELECT count(*) FROM b.orders WHERE shardkit.partition_slot(8, user_id) IN (0, 1)"),
 	'the writer done, all rows move, its new one too');
