@@ -6,6 +6,7 @@ extern "C" {
 #include "catalog/pg_authid.h"
 #include "funcapi.h"
 #include "utils/backend_progress.h"
+#include "utils/backend_status.h"
 }
 
 namespace shardkit
@@ -21,7 +22,17 @@ namespace
  */
 constexpr auto kMoveCommand = static_cast<ProgressCommandType>(0x5348);
 
-enum Parameter { kMap, kSlotsTotal, kSlotsDone, kRelation, kPhase, kRows, kBytes, kStarted };
+enum Parameter {
+	kMap,
+	kSlotsTotal,
+	kSlotsDone,
+	kRelation,
+	kPhase,
+	kRows,
+	kBytes,
+	kStarted,
+	kCount
+};
 
 /* As for pg_stat_activity. */
 bool MaySee(Oid user)
@@ -30,47 +41,61 @@ bool MaySee(Oid user)
 		   has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS);
 }
 
-int64 rows_done = 0;
-int64 bytes_done = 0;
+bool moving = false;
+int64 numbers[kCount];
+
+/* The server forgets a command's progress with every subtransaction that it rolls back. */
+void Report(Parameter parameter, int64 number)
+{
+	if (!moving)
+		return;
+	numbers[parameter] = number;
+	if (MyBEEntry->st_progress_command == kMoveCommand) {
+		pgstat_progress_update_param(parameter, number);
+		return;
+	}
+	pgstat_progress_start_command(kMoveCommand, InvalidOid);
+	for (int i = 0; i < kCount; ++i)
+		pgstat_progress_update_param(i, numbers[i]);
+}
 
 } // namespace
 
 void BeginProgress(int32 map_id, int64 slots_total)
 {
-	pgstat_progress_start_command(kMoveCommand, InvalidOid);
-	pgstat_progress_update_param(kMap, map_id);
-	pgstat_progress_update_param(kSlotsTotal, slots_total);
-	pgstat_progress_update_param(kStarted, GetCurrentTimestamp());
-	rows_done = 0;
-	bytes_done = 0;
+	moving = true;
+	memset(numbers, 0, sizeof numbers);
+	numbers[kSlotsTotal] = slots_total;
+	numbers[kStarted] = GetCurrentTimestamp();
+	pgstat_progress_end_command();
+	Report(kMap, map_id);
 }
 
 void EndProgress()
 {
+	moving = false;
 	pgstat_progress_end_command();
 }
 
 void ReportPhase(Phase phase)
 {
-	pgstat_progress_update_param(kPhase, static_cast<int64>(phase));
+	Report(kPhase, static_cast<int64>(phase));
 }
 
 void ReportTable(Oid relation)
 {
-	pgstat_progress_update_param(kRelation, relation);
+	Report(kRelation, relation);
 }
 
 void ReportRows(int64 rows, int64 bytes)
 {
-	rows_done += rows;
-	bytes_done += bytes;
-	pgstat_progress_update_param(kRows, rows_done);
-	pgstat_progress_update_param(kBytes, bytes_done);
+	Report(kRows, numbers[kRows] + rows);
+	Report(kBytes, numbers[kBytes] + bytes);
 }
 
 void ReportSlots(int64 slots_done)
 {
-	pgstat_progress_update_param(kSlotsDone, slots_done);
+	Report(kSlotsDone, slots_done);
 }
 
 } // namespace shardkit
@@ -88,13 +113,12 @@ Datum shardkit_move_progress(PG_FUNCTION_ARGS)
 		if (backend == nullptr || backend->st_progress_command != kMoveCommand ||
 			backend->st_databaseid != MyDatabaseId || !MaySee(backend->st_userid))
 			continue;
-		const int64 *numbers = backend->st_progress_param;
+		const int64 *seen = backend->st_progress_param;
 		Datum values[] = {Int32GetDatum(backend->st_procpid),
-			Int32GetDatum(static_cast<int32>(numbers[kMap])), Int64GetDatum(numbers[kSlotsTotal]),
-			Int64GetDatum(numbers[kSlotsDone]),
-			ObjectIdGetDatum(static_cast<Oid>(numbers[kRelation])), Int64GetDatum(numbers[kPhase]),
-			Int64GetDatum(numbers[kRows]), Int64GetDatum(numbers[kBytes]),
-			TimestampTzGetDatum(numbers[kStarted])};
+			Int32GetDatum(static_cast<int32>(seen[kMap])), Int64GetDatum(seen[kSlotsTotal]),
+			Int64GetDatum(seen[kSlotsDone]), ObjectIdGetDatum(static_cast<Oid>(seen[kRelation])),
+			Int64GetDatum(seen[kPhase]), Int64GetDatum(seen[kRows]), Int64GetDatum(seen[kBytes]),
+			TimestampTzGetDatum(seen[kStarted])};
 		bool nulls[lengthof(values)] = {};
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}

@@ -210,10 +210,10 @@ int64 MoveWhenFree(Move &move, const MoveBatch &batch)
 	const auto movers = MoveObjects(GetMap(move.map), batch);
 	LookUpLocks(move, batch, waiting);
 	LockMoveObjects(move, movers);
-	ReportPhase(Phase::kWaiting);
 	const TimestampTz deadline = GetCurrentTimestamp() + move.max_wait;
 	for (;;) {
 		CHECK_FOR_INTERRUPTS();
+		ReportPhase(Phase::kWaiting);
 		/* Ends the transaction with its snapshot: what follows begins with a wait. */
 		if (!move.atomic)
 			SPI_commit();
