@@ -61,10 +61,7 @@ Link *OpenBystander(const char *server)
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(sub.memory);
-		auto *error = CopyErrorData();
-		FlushErrorState();
-		AbortSubtransaction(sub);
+		auto *error = AbortAfterError(sub);
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(error);
 		ereport(WARNING,

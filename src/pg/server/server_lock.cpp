@@ -59,6 +59,15 @@ void AbortSubtransaction(const Subtransaction &sub)
 	CurrentResourceOwner = sub.owner;
 }
 
+ErrorData *AbortAfterError(const Subtransaction &sub)
+{
+	MemoryContextSwitchTo(sub.memory);
+	ErrorData *error = CopyErrorData();
+	FlushErrorState();
+	AbortSubtransaction(sub);
+	return error;
+}
+
 LOCKTAG RelationObject(Oid relation)
 {
 	LOCKTAG object;
@@ -86,10 +95,7 @@ bool LockWithin(const Wanted *wanted, int count, int *busy, int round)
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(sub.memory);
-		auto *error = CopyErrorData();
-		FlushErrorState();
-		AbortSubtransaction(sub);
+		auto *error = AbortAfterError(sub);
 		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 			ReThrowError(error);
 		FreeErrorData(error);

@@ -19,6 +19,9 @@ Subtransaction BeginSubtransaction();
 void CommitSubtransaction(const Subtransaction &sub);
 void AbortSubtransaction(const Subtransaction &sub);
 
+/* For PG_CATCH: takes the error out of the server's hands, into the memory of before. */
+ErrorData *AbortAfterError(const Subtransaction &sub);
+
 LOCKTAG RelationObject(Oid relation);
 
 /* The end of a phase's patience. */

@@ -106,10 +106,7 @@ bool UndoMove(const ServerMove &move, const char *reason)
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(sub.memory);
-		auto *error = CopyErrorData();
-		FlushErrorState();
-		AbortSubtransaction(sub);
+		auto *error = AbortAfterError(sub);
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 			ReThrowError(error);
 		ereport(WARNING,
