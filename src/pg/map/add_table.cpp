@@ -19,29 +19,6 @@ namespace
 /* Each slot is a partition: locks, plans and round trips grow with their number. */
 constexpr int32 kMaxPartitions = 1024;
 
-/* As in SQL; written back the way quote_identifier writes it. Kind per_node: one name. */
-const char *NormalName(const char *relation, bool per_slot)
-{
-	List *names = NIL;
-	const bool valid = SplitIdentifierString(pstrdup(relation), '.', &names) && names != NIL;
-	if (!valid || list_length(names) > (per_slot ? 2 : 1))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME),
-						   errmsg("\"%s\" is not a table name%s", relation,
-							   per_slot ? "" : " without a schema"),
-						   per_slot ? 0
-									: errhint("The table has this name in every node's schema; "
-											  "quote it as in SQL.")));
-	char *name = static_cast<char *>(llast(names));
-	if (!per_slot)
-		return pstrdup(quote_identifier(name));
-	char *schema = list_length(names) == 2 ? static_cast<char *>(linitial(names)) : nullptr;
-	RangeVar *range = makeRangeVar(schema, name, -1);
-	const Oid found = RangeVarGetRelid(range, NoLock, true);
-	return OidIsValid(found) ? QualifiedName(found)
-							 : quote_qualified_identifier(
-								   get_namespace_name(RangeVarGetCreationNamespace(range)), name);
-}
-
 bool IsPerSlot(const char *kind)
 {
 	if (std::strcmp(kind, "per_slot") != 0 && std::strcmp(kind, "per_node") != 0)
@@ -259,8 +236,7 @@ Datum shardkit_remove_table(PG_FUNCTION_ARGS)
 	const char *relation = TextArgument(fcinfo, 1, "relation");
 	SPI_connect();
 	const MapEntry &map = OpenMapForChange(name);
-	const bool per_slot = !map.tables.empty() && map.tables.front().per_slot;
-	const MapTable &table = GetTable(map, NormalName(relation, per_slot));
+	const MapTable &table = GetTable(map, relation);
 	CheckNoUnfinishedMove(map, nullptr, table.relation);
 	for (const MapNode &node : map.nodes)
 		DropGuards(table, node);
@@ -281,13 +257,12 @@ Datum shardkit_repair_table(PG_FUNCTION_ARGS)
 	const char *relation = TextArgument(fcinfo, 1, "relation");
 	SPI_connect();
 	const MapEntry &map = OpenMapForChange(name);
-	const bool per_slot = !map.tables.empty() && map.tables.front().per_slot;
-	const MapTable &table = GetTable(map, NormalName(relation, per_slot));
+	const MapTable &table = GetTable(map, relation);
 	for (const MapNode &node : map.nodes)
 		CreateNodeTable(map, table, node);
 	for (const MapNode &node : map.nodes)
 		CreateForeignKeys(map, node);
-	if (per_slot) {
+	if (table.per_slot) {
 		RunAsCaller("SELECT shardkit.adopt_remote_tables($1, $2)",
 			{SqlText(map.name), SqlText(table.relation)});
 		CreatePartitions(map);

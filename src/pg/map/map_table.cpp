@@ -105,13 +105,37 @@ void CreateMissing(const MapEntry &map, const MapTable &table, const MapNode &no
 
 } // namespace
 
+const char *NormalName(const char *relation, bool per_slot)
+{
+	List *names = NIL;
+	const bool valid = SplitIdentifierString(pstrdup(relation), '.', &names) && names != NIL;
+	if (!valid || list_length(names) > (per_slot ? 2 : 1))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME),
+						   errmsg("\"%s\" is not a table name%s", relation,
+							   per_slot ? "" : " without a schema"),
+						   per_slot ? 0
+									: errhint("The table has this name in every node's schema; "
+											  "quote it as in SQL.")));
+	char *name = static_cast<char *>(llast(names));
+	if (!per_slot)
+		return pstrdup(quote_identifier(name));
+	char *schema = list_length(names) == 2 ? static_cast<char *>(linitial(names)) : nullptr;
+	RangeVar *range = makeRangeVar(schema, name, -1);
+	const Oid found = RangeVarGetRelid(range, NoLock, true);
+	return OidIsValid(found) ? QualifiedName(found)
+							 : quote_qualified_identifier(
+								   get_namespace_name(RangeVarGetCreationNamespace(range)), name);
+}
+
 const MapTable &GetTable(const MapEntry &map, const char *relation)
 {
+	const bool per_slot = !map.tables.empty() && map.tables.front().per_slot;
+	const char *name = NormalName(relation, per_slot);
 	for (const MapTable &table : map.tables)
-		if (std::strcmp(table.relation, relation) == 0)
+		if (std::strcmp(table.relation, name) == 0)
 			return table;
 	ereport(ERROR,
-		(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("map \"%s\" has no table %s", map.name, relation),
+		(errcode(ERRCODE_UNDEFINED_TABLE), errmsg("map \"%s\" has no table %s", map.name, name),
 			errhint("SELECT * FROM shardkit.map_table lists the tables.")));
 	pg_unreachable();
 }
