@@ -27,7 +27,7 @@ SELECT call, refused('SELECT shardkit.create_map(' || call || ')') FROM (VALUES
 	($$NULL, 8$$), ($$'x', NULL$$), ($$'x', 8, NULL$$), ($$'x', 8, hash => NULL$$),
 	($$'m', 8$$), ($$'x', 8, ARRAY['a', 'a']$$), ($$'x', 8, ARRAY['a', NULL]$$),
 	($$'x', 8, ARRAY['a', '']$$), ($$'x', 8, ARRAY[['a'], ['b']]$$), ($$'x', 8, ARRAY['pg_catalog']$$),
-	($$'x', 8, ARRAY['pg_new']$$), ($$'x', 8, ARRAY['shardkit']$$), ($$'x', 8, ARRAY['information_schema']$$),
+	($$'x', 8, ARRAY['pg_new']$$), ($$'x', 8, ARRAY['shardkit']$$), ($$'x', 8, ARRAY['shardkit_internal']$$), ($$'x', 8, ARRAY['information_schema']$$),
 	($$'x', 8, ARRAY[repeat('n', 64)]$$), ($$'x', 8, hash => 'sha512'$$)) AS c(call);
 
 -- nodes

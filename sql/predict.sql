@@ -87,14 +87,14 @@ SELECT shardkit.predict_churn('flat', 'user_id', 'modulo(8)', 'modulo(9)', weigh
 SELECT shardkit.predict_churn('"Odd ""Name"', 'n', 'modulo(8)', 'modulo(9)', weight => '"Tenant Id"');
 SELECT shardkit.predict_churn('pg_catalog.pg_class_oid_index', 'oid', 'modulo(8)', 'modulo(9)');
 SELECT shardkit.predict_split('flat');
-SELECT shardkit.partition_layout('orders', 'pg_class') IS NULL;
+SELECT shardkit_internal.partition_layout('orders', 'pg_class') IS NULL;
 SELECT shardkit.compare_strategies('flat', 'user_id', 0, 9);
 SELECT shardkit.hot_keys('flat', 'user_id', 0);
 SELECT shardkit.predict_salting('flat', 'user_id', '1', '{0}', 'modulo(8)');
-SELECT shardkit.tally_flows('\x00', '\x00');
-SELECT shardkit.tally('\x6d6f64756c6f283829', NULL, 1);
-SELECT shardkit.tally_sum('\x01544b53010000000000');
-SELECT shardkit.tally_flows('\x00', '\x6d6f64756c6f28ff2900'), shardkit.tally('\x6d6f64756c6f28ff290000', NULL, 1);
+SELECT shardkit_internal.tally_flows('\x00', '\x00');
+SELECT shardkit_internal.tally('\x6d6f64756c6f283829', NULL, 1);
+SELECT shardkit_internal.tally_sum('\x01544b53010000000000');
+SELECT shardkit_internal.tally_flows('\x00', '\x6d6f64756c6f28ff2900'), shardkit_internal.tally('\x6d6f64756c6f28ff290000', NULL, 1);
 SELECT shardkit.churn(i, format('modulo(%s)', i)::shardkit.layout, 'modulo(9)') FROM generate_series(8, 9) AS i;
 
 DROP TABLE orders, flat, skewed, mixed, by_lower;

@@ -1,30 +1,30 @@
 -- ------------------------------------------------------------------------------------------
 -- Predict: how a table is read
 --
--- Private. What runs the query has no search_path of its own, so that the user's views, policies
+-- What runs the query has no search_path of its own, so that the user's views, policies
 -- and hash functions find what they find elsewhere; everything in it is qualified.
 -- ------------------------------------------------------------------------------------------
 
-CREATE FUNCTION predict_key(relation regclass, key text,
+CREATE FUNCTION shardkit_internal.predict_key(relation regclass, key text,
 		OUT columns text[], OUT types regtype[], OUT is_plain boolean)
 	AS 'MODULE_PATHNAME', 'shardkit_predict_key' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION predict_key(regclass, text) IS
-'private: the key''s columns as SQL text (NULL: those by which the table is hash-partitioned), and whether partition_hash of them is their hash';
+COMMENT ON FUNCTION shardkit_internal.predict_key(regclass, text) IS
+'the key''s columns as SQL text (NULL: those by which the table is hash-partitioned), and whether partition_hash of them is their hash';
 
-CREATE FUNCTION partition_layout(parent regclass, split regclass) RETURNS text
+CREATE FUNCTION shardkit_internal.partition_layout(parent regclass, split regclass) RETURNS text
 	AS 'MODULE_PATHNAME', 'shardkit_partition_layout' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION partition_layout(regclass, regclass) IS
-'private: text of the slots layout that a hash-partitioned table''s bounds are, with one partition split in two if it is named; node-k is the partition of remainder k';
+COMMENT ON FUNCTION shardkit_internal.partition_layout(regclass, regclass) IS
+'text of the slots layout that a hash-partitioned table''s bounds are, with one partition split in two if it is named; node-k is the partition of remainder k';
 
-CREATE FUNCTION predict_name(relation regclass) RETURNS text
+CREATE FUNCTION shardkit_internal.predict_name(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT format('%I.%I', n.nspname, c.relname)
 	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation
 $$;
-COMMENT ON FUNCTION predict_name(regclass) IS 'private: name of a relation with its schema, as SQL text';
+COMMENT ON FUNCTION shardkit_internal.predict_name(regclass) IS 'name of a relation with its schema, as SQL text';
 
-CREATE FUNCTION predict_leaves(relation regclass)
+CREATE FUNCTION shardkit_internal.predict_leaves(relation regclass)
 	RETURNS TABLE (leaf regclass, relkind "char", is_remote boolean)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -42,27 +42,27 @@ AS $$
 	LEFT JOIN pg_foreign_data_wrapper AS w ON w.oid = s.srvfdw
 	WHERE c.relkind <> 'p'
 $$;
-COMMENT ON FUNCTION predict_leaves(regclass) IS
-'private: the tables that hold a relation''s rows, and which lie on a server that has shardkit (option extensions)';
+COMMENT ON FUNCTION shardkit_internal.predict_leaves(regclass) IS
+'the tables that hold a relation''s rows, and which lie on a server that has shardkit (option extensions)';
 
-CREATE FUNCTION predict_bytes(relation regclass) RETURNS bigint
+CREATE FUNCTION shardkit_internal.predict_bytes(relation regclass) RETURNS bigint
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT CASE WHEN bool_and(relkind IN ('r', 'm')) THEN sum(pg_table_size(leaf))::bigint END
-	FROM shardkit.predict_leaves(relation)
+	FROM shardkit_internal.predict_leaves(relation)
 $$;
-COMMENT ON FUNCTION predict_bytes(regclass) IS
-'private: size of a relation''s tables with TOAST, without indexes; NULL where some lie elsewhere';
+COMMENT ON FUNCTION shardkit_internal.predict_bytes(regclass) IS
+'size of a relation''s tables with TOAST, without indexes; NULL where some lie elsewhere';
 
-CREATE FUNCTION predict_blocks(relation regclass) RETURNS float8
+CREATE FUNCTION shardkit_internal.predict_blocks(relation regclass) RETURNS float8
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT coalesce(sum(pg_relation_size(leaf)), 0)::float8 / current_setting('block_size')::int
-	FROM shardkit.predict_leaves(relation) WHERE relkind IN ('r', 'm')
+	FROM shardkit_internal.predict_leaves(relation) WHERE relkind IN ('r', 'm')
 $$;
-COMMENT ON FUNCTION predict_blocks(regclass) IS 'private: blocks to sample from';
+COMMENT ON FUNCTION shardkit_internal.predict_blocks(regclass) IS 'blocks to sample from';
 
-CREATE FUNCTION predict_check(relation regclass, count_keys boolean, sample_percent float8) RETURNS void
+CREATE FUNCTION shardkit_internal.predict_check(relation regclass, count_keys boolean, sample_percent float8) RETURNS void
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -89,14 +89,14 @@ BEGIN
 		RAISE feature_not_supported USING MESSAGE = 'keys cannot be counted in a sample',
 			HINT = 'Read the whole table (sample_percent => 100), or do not count keys.';
 	END IF;
-	IF kind = 'v' OR EXISTS (SELECT FROM shardkit.predict_leaves(relation) WHERE relkind = 'f') THEN
+	IF kind = 'v' OR EXISTS (SELECT FROM shardkit_internal.predict_leaves(relation) WHERE relkind = 'f') THEN
 		RAISE feature_not_supported USING MESSAGE = format('"%s" cannot be sampled: it is a view or has foreign tables', relation),
 			HINT = 'Read it whole (sample_percent => 100), or sample the tables beneath.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION predict_check(regclass, boolean, float8) IS 'private: refuses what cannot be read';
+COMMENT ON FUNCTION shardkit_internal.predict_check(regclass, boolean, float8) IS 'refuses what cannot be read';
 
-CREATE FUNCTION predict_weight(relation regclass, weight text) RETURNS text
+CREATE FUNCTION shardkit_internal.predict_weight(relation regclass, weight text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -118,9 +118,9 @@ BEGIN
 	END IF;
 	RETURN format('t.%I::pg_catalog.float8', found.attname);
 END $$;
-COMMENT ON FUNCTION predict_weight(regclass, text) IS 'private: SQL text of the weight of a row';
+COMMENT ON FUNCTION shardkit_internal.predict_weight(regclass, text) IS 'SQL text of the weight of a row';
 
-CREATE FUNCTION predict_hash(relation regclass, key text, hash text, prefix text) RETURNS text
+CREATE FUNCTION shardkit_internal.predict_hash(relation regclass, key text, hash text, prefix text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -128,7 +128,7 @@ DECLARE
 	columns text;
 	router record;
 BEGIN
-	SELECT * INTO k FROM shardkit.predict_key(relation, key);
+	SELECT * INTO k FROM shardkit_internal.predict_key(relation, key);
 	IF prefix IS NOT NULL THEN
 		SELECT array_agg(prefix || i ORDER BY i) INTO k.columns FROM generate_subscripts(k.columns, 1) AS i;
 	END IF;
@@ -165,19 +165,19 @@ BEGIN
 	INTO columns FROM generate_subscripts(router.types, 1) AS i;
 	RETURN format('%I.%I(%s)', router.nspname, router.proname, columns);
 END $$;
-COMMENT ON FUNCTION predict_hash(regclass, text, text, text) IS
-'private: SQL text of the hash of a row';
+COMMENT ON FUNCTION shardkit_internal.predict_hash(regclass, text, text, text) IS
+'SQL text of the hash of a row';
 
-CREATE FUNCTION predict_by_leaves(relation regclass, columns text[], weight text) RETURNS boolean
+CREATE FUNCTION shardkit_internal.predict_by_leaves(relation regclass, columns text[], weight text) RETURNS boolean
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 	SELECT NOT row_security_active(relation) AND bool_or(is_remote)
 		AND (SELECT c.relkind = 'p' FROM pg_class AS c WHERE c.oid = relation)
 		AND bool_and(has_table_privilege(leaf, 'SELECT') AND NOT row_security_active(leaf))
-	FROM shardkit.predict_leaves(relation)
+	FROM shardkit_internal.predict_leaves(relation)
 $$;
-COMMENT ON FUNCTION predict_by_leaves(regclass, text[], text) IS
-'private: may, and should, each partition be counted where it lies?';
+COMMENT ON FUNCTION shardkit_internal.predict_by_leaves(regclass, text[], text) IS
+'may, and should, each partition be counted where it lies?';
 
 CREATE FUNCTION predict_query(relation regclass, key text, count_keys boolean DEFAULT false,
 		sample_percent float8 DEFAULT 100, hash text DEFAULT 'postgres', weight text DEFAULT NULL) RETURNS text
@@ -190,48 +190,48 @@ DECLARE
 	seed text := current_setting('shardkit.sample_seed', true);
 	is_null text;
 BEGIN
-	PERFORM shardkit.predict_check(relation, count_keys, sample_percent);
+	PERFORM shardkit_internal.predict_check(relation, count_keys, sample_percent);
 	IF hash IS NULL THEN
 		RAISE null_value_not_allowed USING MESSAGE = 'hash must not be null';
 	END IF;
-	SELECT * INTO k FROM shardkit.predict_key(relation, key);
-	measure := shardkit.predict_weight(relation, weight);
+	SELECT * INTO k FROM shardkit_internal.predict_key(relation, key);
+	measure := shardkit_internal.predict_weight(relation, weight);
 	IF count_keys THEN
 		SELECT string_agg(format('g.k%s IS NULL', i), ' OR ' ORDER BY i) INTO is_null FROM generate_subscripts(k.columns, 1) AS i;
-		RETURN format('SELECT shardkit.tally_of_keys($1, g.weight, %s, %s, g.rows, %s) FROM ('
+		RETURN format('SELECT shardkit_internal.tally_of_keys($1, g.weight, %s, %s, g.rows, %s) FROM ('
 			'SELECT %s, pg_catalog.count(*) AS rows, pg_catalog.sum(%s) AS weight FROM %s AS t GROUP BY %s) AS g',
-			shardkit.predict_hash(relation, key, hash, 'g.k'), is_null,
+			shardkit_internal.predict_hash(relation, key, hash, 'g.k'), is_null,
 			CASE cardinality(k.columns) WHEN 1 THEN 'g.k1::pg_catalog.text'
 				ELSE (SELECT format('ROW(%s)::pg_catalog.text', string_agg('g.k' || i, ', ' ORDER BY i)) FROM generate_subscripts(k.columns, 1) AS i) END,
 			(SELECT string_agg(format('%s AS k%s', c, i), ', ' ORDER BY i) FROM unnest(k.columns) WITH ORDINALITY AS u(c, i)),
-			measure, shardkit.predict_name(relation),
+			measure, shardkit_internal.predict_name(relation),
 			(SELECT string_agg(i::text, ', ' ORDER BY i) FROM generate_subscripts(k.columns, 1) AS i));
 	END IF;
 	SELECT string_agg(format('%s IS NULL', c), ' OR ') INTO is_null FROM unnest(k.columns) AS c;
 	IF sample_percent < 100 THEN
-		RETURN format('SELECT shardkit.tally_of_sample($1, %s, %s, %s, t.tableoid, t.ctid) FROM %s AS t TABLESAMPLE SYSTEM (%s)%s',
-			measure, shardkit.predict_hash(relation, key, hash, NULL), is_null, shardkit.predict_name(relation), sample_percent,
+		RETURN format('SELECT shardkit_internal.tally_of_sample($1, %s, %s, %s, t.tableoid, t.ctid) FROM %s AS t TABLESAMPLE SYSTEM (%s)%s',
+			measure, shardkit_internal.predict_hash(relation, key, hash, NULL), is_null, shardkit_internal.predict_name(relation), sample_percent,
 			CASE WHEN seed <> '' THEN format(' REPEATABLE (%s)', seed::float8) END);
 	END IF;
 	IF hash <> 'postgres' OR NOT k.is_plain THEN
-		counts := format('shardkit.tally_of_hash($1, %s, %s, %s)', measure, shardkit.predict_hash(relation, key, hash, NULL), is_null);
+		counts := format('shardkit_internal.tally_of_hash($1, %s, %s, %s)', measure, shardkit_internal.predict_hash(relation, key, hash, NULL), is_null);
 	ELSE
-		counts := format('shardkit.tally(%s, %s, %s)', CASE
-				WHEN EXISTS (SELECT FROM shardkit.predict_leaves(relation) WHERE is_remote) AND 16384 > ALL (k.types::oid[]::int8[])
-				THEN format('shardkit.tally_typed_plan($1, %L)', k.types::oid[]) ELSE '$1' END,
+		counts := format('shardkit_internal.tally(%s, %s, %s)', CASE
+				WHEN EXISTS (SELECT FROM shardkit_internal.predict_leaves(relation) WHERE is_remote) AND 16384 > ALL (k.types::oid[]::int8[])
+				THEN format('shardkit_internal.tally_typed_plan($1, %L)', k.types::oid[]) ELSE '$1' END,
 			measure, array_to_string(k.columns, ', '));
-		IF shardkit.predict_by_leaves(relation, k.columns, weight) THEN
-			RETURN (SELECT format('SELECT shardkit.tally_sum(p.counts) FROM (%s) AS p',
-				string_agg(format('SELECT %s AS counts FROM %s AS t', counts, shardkit.predict_name(leaf)), ' UNION ALL '))
-				FROM shardkit.predict_leaves(relation));
+		IF shardkit_internal.predict_by_leaves(relation, k.columns, weight) THEN
+			RETURN (SELECT format('SELECT shardkit_internal.tally_sum(p.counts) FROM (%s) AS p',
+				string_agg(format('SELECT %s AS counts FROM %s AS t', counts, shardkit_internal.predict_name(leaf)), ' UNION ALL '))
+				FROM shardkit_internal.predict_leaves(relation));
 		END IF;
 	END IF;
-	RETURN format('SELECT %s AS counts FROM %s AS t', counts, shardkit.predict_name(relation));
+	RETURN format('SELECT %s AS counts FROM %s AS t', counts, shardkit_internal.predict_name(relation));
 END $$;
 COMMENT ON FUNCTION predict_query(regclass, text, boolean, float8, text, text) IS
-'private: SQL text of the query behind a prediction, $1 being its plan; for EXPLAIN';
+'SQL text of the query behind a prediction, $1 being its plan; for EXPLAIN';
 
-CREATE FUNCTION predict_counts(relation regclass, key text, plan bytea, count_keys boolean,
+CREATE FUNCTION shardkit_internal.predict_counts(relation regclass, key text, plan bytea, count_keys boolean,
 		sample_percent float8, hash text, weight text) RETURNS bytea
 	LANGUAGE plpgsql
 AS $$
@@ -241,6 +241,6 @@ BEGIN
 	EXECUTE shardkit.predict_query(relation, key, count_keys, sample_percent, hash, weight) INTO counts USING plan;
 	RETURN counts;
 END $$;
-COMMENT ON FUNCTION predict_counts(regclass, text, bytea, boolean, float8, text, text) IS
-'private: reads the table once and counts it under a plan';
+COMMENT ON FUNCTION shardkit_internal.predict_counts(regclass, text, bytea, boolean, float8, text, text) IS
+'reads the table once and counts it under a plan';
 

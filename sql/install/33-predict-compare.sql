@@ -8,7 +8,7 @@ CREATE TYPE strategy_comparison AS (
 );
 COMMENT ON TYPE strategy_comparison IS 'what a change of the number of nodes moves under one strategy, and how even it leaves them';
 
-CREATE FUNCTION predict_strategies(nodes_before int, nodes_after int, vnodes int, slots int)
+CREATE FUNCTION shardkit_internal.predict_strategies(nodes_before int, nodes_after int, vnodes int, slots int)
 	RETURNS TABLE (place int, strategy text, old_layout layout, new_layout layout)
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -49,20 +49,20 @@ BEGIN
 		(7, 'jump', format('jump(%s)', nodes_before), format('jump(%s)', nodes_after))
 	) AS s(place, strategy, old_layout, new_layout);
 END $$;
-COMMENT ON FUNCTION predict_strategies(int, int, int, int) IS 'private: the pairs of layouts that are compared';
+COMMENT ON FUNCTION shardkit_internal.predict_strategies(int, int, int, int) IS 'the pairs of layouts that are compared';
 
-CREATE FUNCTION predict_comparison(counts bytea, plan bytea, places int[], strategies text[], old_layouts layout[], new_layouts layout[],
+CREATE FUNCTION shardkit_internal.predict_comparison(counts bytea, plan bytea, places int[], strategies text[], old_layouts layout[], new_layouts layout[],
 		nodes_before int, nodes_after int) RETURNS SETOF strategy_comparison
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	minimum float8 := abs(nodes_before - nodes_after)::float8 / greatest(nodes_before, nodes_after);
-	total bigint := (SELECT coalesce(sum(f.rows), 0) FROM shardkit.tally_flows(counts, plan) AS f WHERE f.pair = 1);
+	total bigint := (SELECT coalesce(sum(f.rows), 0) FROM shardkit_internal.tally_flows(counts, plan) AS f WHERE f.pair = 1);
 	hot record;
 BEGIN
 	RETURN QUERY
 	WITH flows AS MATERIALIZED (
-		SELECT f.* FROM shardkit.tally_flows(counts, plan) AS f
+		SELECT f.* FROM shardkit_internal.tally_flows(counts, plan) AS f
 	), moved AS (
 		SELECT f.pair, sum(f.rows) FILTER (WHERE f.from_node <> f.to_node) AS rows FROM flows AS f GROUP BY f.pair
 	), held AS (
@@ -73,17 +73,17 @@ BEGIN
 		FROM unnest(places) AS p(place) CROSS JOIN generate_series(0, nodes_after - 1) AS n
 		LEFT JOIN held AS h ON h.pair = p.place AND h.to_node = 'node-' || n GROUP BY p.place
 	)
-	SELECT strategies[e.place], coalesce(m.rows, 0)::bigint, shardkit.predict_round(coalesce(m.rows, 0)::float8 / nullif(total, 0), 4),
-		shardkit.predict_round(shardkit.layout_churn(old_layouts[e.place], new_layouts[e.place]), 4),
-		shardkit.predict_round(coalesce(m.rows, 0)::float8 / nullif(total, 0) / nullif(minimum, 0), 2),
-		shardkit.predict_round(e.smallest / nullif(total, 0), 4), shardkit.predict_round(e.largest / nullif(total, 0), 4),
-		shardkit.predict_round(e.largest / nullif(e.smallest, 0), 2), shardkit.predict_round(e.largest * nodes_after / nullif(total, 0), 2)
+	SELECT strategies[e.place], coalesce(m.rows, 0)::bigint, shardkit_internal.predict_round(coalesce(m.rows, 0)::float8 / nullif(total, 0), 4),
+		shardkit_internal.predict_round(shardkit.layout_churn(old_layouts[e.place], new_layouts[e.place]), 4),
+		shardkit_internal.predict_round(coalesce(m.rows, 0)::float8 / nullif(total, 0) / nullif(minimum, 0), 2),
+		shardkit_internal.predict_round(e.smallest / nullif(total, 0), 4), shardkit_internal.predict_round(e.largest / nullif(total, 0), 4),
+		shardkit_internal.predict_round(e.largest / nullif(e.smallest, 0), 2), shardkit_internal.predict_round(e.largest * nodes_after / nullif(total, 0), 2)
 	FROM even AS e LEFT JOIN moved AS m ON m.pair = e.place ORDER BY e.place;
 
-	SELECT l.key, l.rows INTO hot FROM shardkit.tally_largest(counts, plan) AS l ORDER BY l.rows DESC, l.key COLLATE "C" LIMIT 1;
-	PERFORM shardkit.predict_tell_floor(hot.key, hot.rows, total, nodes_after);
+	SELECT l.key, l.rows INTO hot FROM shardkit_internal.tally_largest(counts, plan) AS l ORDER BY l.rows DESC, l.key COLLATE "C" LIMIT 1;
+	PERFORM shardkit_internal.predict_tell_floor(hot.key, hot.rows, total, nodes_after);
 END $$;
-COMMENT ON FUNCTION predict_comparison(bytea, bytea, int[], text[], layout[], layout[], int, int) IS 'private: the comparison from counts';
+COMMENT ON FUNCTION shardkit_internal.predict_comparison(bytea, bytea, int[], text[], layout[], layout[], int, int) IS 'the comparison from counts';
 
 CREATE FUNCTION compare_strategies(relation regclass, key text, nodes_before int, nodes_after int,
 		vnodes int DEFAULT 128, slots int DEFAULT 1024,
@@ -97,10 +97,10 @@ DECLARE
 BEGIN
 	SELECT pg_catalog.array_agg(p.place ORDER BY p.place) AS places, pg_catalog.array_agg(p.strategy ORDER BY p.place) AS strategies,
 		pg_catalog.array_agg(p.old_layout ORDER BY p.place) AS old_layouts, pg_catalog.array_agg(p.new_layout ORDER BY p.place) AS new_layouts
-	INTO s FROM shardkit.predict_strategies(nodes_before, nodes_after, vnodes, slots) AS p;
-	plan := shardkit.tally_plan(s.old_layouts, s.new_layouts);
-	RETURN QUERY SELECT c.* FROM shardkit.predict_comparison(
-		shardkit.predict_counts(relation, key, plan, count_keys, sample_percent, hash, weight), plan,
+	INTO s FROM shardkit_internal.predict_strategies(nodes_before, nodes_after, vnodes, slots) AS p;
+	plan := shardkit_internal.tally_plan(s.old_layouts, s.new_layouts);
+	RETURN QUERY SELECT c.* FROM shardkit_internal.predict_comparison(
+		shardkit_internal.predict_counts(relation, key, plan, count_keys, sample_percent, hash, weight), plan,
 		s.places, s.strategies, s.old_layouts, s.new_layouts, nodes_before, nodes_after) AS c;
 END $$;
 COMMENT ON FUNCTION compare_strategies(regclass, text, int, int, int, int, boolean, float8, text, text) IS

@@ -129,25 +129,24 @@ COMMENT ON COLUMN move_log.finished_at IS 'when it ended; NULL: unfinished, and 
 COMMENT ON COLUMN move_log.error IS 'why it did not';
 
 -- Every way of changing these tables refreshes the caches of all sessions.
-CREATE FUNCTION map_changed() RETURNS trigger
+CREATE FUNCTION shardkit_internal.map_changed() RETURNS trigger
 	AS 'MODULE_PATHNAME', 'shardkit_map_changed' LANGUAGE C;
-COMMENT ON FUNCTION map_changed() IS 'trigger: tells all sessions that their copy of the maps is out of date';
+COMMENT ON FUNCTION shardkit_internal.map_changed() IS 'trigger: tells all sessions that their copy of the maps is out of date';
 
 CREATE TRIGGER map_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON map
-	EXECUTE FUNCTION map_changed();
+	EXECUTE FUNCTION shardkit_internal.map_changed();
 CREATE TRIGGER map_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON node
-	EXECUTE FUNCTION map_changed();
+	EXECUTE FUNCTION shardkit_internal.map_changed();
 CREATE TRIGGER map_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON slot_map
-	EXECUTE FUNCTION map_changed();
+	EXECUTE FUNCTION shardkit_internal.map_changed();
 CREATE TRIGGER map_changed AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON map_table
-	EXECUTE FUNCTION map_changed();
+	EXECUTE FUNCTION shardkit_internal.map_changed();
 -- The mover writes in the replica role, in which only these triggers fire.
 ALTER TABLE map ENABLE ALWAYS TRIGGER map_changed;
 ALTER TABLE node ENABLE ALWAYS TRIGGER map_changed;
 ALTER TABLE slot_map ENABLE ALWAYS TRIGGER map_changed;
 ALTER TABLE map_table ENABLE ALWAYS TRIGGER map_changed;
 
-GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 GRANT SELECT ON map, node, slot_map, map_table, map_log, move_log TO PUBLIC;
 
 SELECT pg_catalog.pg_extension_config_dump('map', '');

@@ -37,7 +37,7 @@ COMMENT ON FUNCTION node_at(text, bigint, int) IS
 'node that owned a slot at an epoch; NULL: it had no owner';
 
 -- Keys of many types and signs, so that whoever reads the document can check his hash.
-CREATE FUNCTION map_samples(map text) RETURNS jsonb
+CREATE FUNCTION shardkit_internal.map_samples(map text) RETURNS jsonb
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -65,7 +65,7 @@ BEGIN
 	RETURN samples;
 END;
 $$;
-COMMENT ON FUNCTION map_samples(text) IS 'sample keys with their slots, for export_map';
+COMMENT ON FUNCTION shardkit_internal.map_samples(text) IS 'sample keys with their slots, for export_map';
 
 CREATE FUNCTION export_map(map text) RETURNS jsonb
 	LANGUAGE sql STABLE STRICT
@@ -100,7 +100,7 @@ BEGIN ATOMIC
 			SELECT coalesce(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('relation', t.relation,
 				'key', t.key, 'key_types', t.key_types::text[], 'kind', t.kind) ORDER BY t.relation), '[]')
 			FROM shardkit.map_table AS t WHERE t.map = m.name),
-		'samples', shardkit.map_samples(m.name))
+		'samples', shardkit_internal.map_samples(m.name))
 	FROM shardkit.map AS m
 	WHERE m.name = $1 AND shardkit.map_epoch($1) IS NOT NULL;
 END;

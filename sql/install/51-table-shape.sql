@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- A column as CREATE TABLE writes it, without its name; sequences' defaults are left out.
-CREATE FUNCTION column_definition(relation regclass, column_number smallint,
+CREATE FUNCTION shardkit_internal.column_definition(relation regclass, column_number smallint,
 	OUT data_type text, OUT attributes text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT format_type(a.atttypid, a.atttypmod)
@@ -21,20 +21,20 @@ FROM pg_attribute AS a
 	LEFT JOIN pg_namespace AS n ON n.oid = c.collnamespace
 WHERE a.attrelid = relation AND a.attnum = column_number
 $$;
-COMMENT ON FUNCTION column_definition(regclass, smallint) IS
+COMMENT ON FUNCTION shardkit_internal.column_definition(regclass, smallint) IS
 'a column as CREATE TABLE writes it: its type, and its generation, default and NOT NULL';
 
 -- Columns decide whether rows can move at all: hard differences.
-CREATE FUNCTION column_differences(checked regclass, model regclass,
+CREATE FUNCTION shardkit_internal.column_differences(checked regclass, model regclass,
 	OUT problem text, OUT fix text) RETURNS SETOF record
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 WITH mine AS (
 	SELECT a.attname, a.attnum, a.attnotnull, a.attgenerated, d.*
-	FROM pg_attribute AS a, shardkit.column_definition(checked, a.attnum) AS d
+	FROM pg_attribute AS a, shardkit_internal.column_definition(checked, a.attnum) AS d
 	WHERE a.attrelid = checked AND a.attnum > 0 AND NOT a.attisdropped),
 theirs AS (
 	SELECT a.attname, a.attnum, a.attnotnull, a.attgenerated, d.*
-	FROM pg_attribute AS a, shardkit.column_definition(model, a.attnum) AS d
+	FROM pg_attribute AS a, shardkit_internal.column_definition(model, a.attnum) AS d
 	WHERE a.attrelid = model AND a.attnum > 0 AND NOT a.attisdropped),
 missing AS (SELECT t.* FROM theirs AS t WHERE t.attname NOT IN (SELECT attname FROM mine)),
 extra AS (SELECT m.* FROM mine AS m WHERE m.attname NOT IN (SELECT attname FROM theirs)),
@@ -78,12 +78,12 @@ FROM mine AS m JOIN theirs AS t USING (attname)
 WHERE m.data_type = t.data_type AND (m.attgenerated <> t.attgenerated
 	OR t.attgenerated <> '' AND replace(m.attributes, ' NOT NULL', '') <> replace(t.attributes, ' NOT NULL', ''))
 $$;
-COMMENT ON FUNCTION column_differences(regclass, regclass) IS
+COMMENT ON FUNCTION shardkit_internal.column_differences(regclass, regclass) IS
 'columns in which a table differs from a model, so that rows could not pass between them';
 
 -- A foreign key of the model, for a table in another schema: to the table beside it, if there is one
 -- or the map will have one there. A template's counterpart there may bear another name.
-CREATE FUNCTION foreign_key_for(foreign_key oid, schema name, OUT target text, OUT definition text)
+CREATE FUNCTION shardkit_internal.foreign_key_for(foreign_key oid, schema name, OUT target text, OUT definition text)
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT coalesce(format('%I.', schema) || f.beside, format('%I.%I', f.nspname, f.relname)),
 	CASE WHEN f.beside IS NULL THEN pg_get_constraintdef(foreign_key)
@@ -105,10 +105,10 @@ FROM (SELECT n.nspname, t.relname, coalesce(
 		JOIN pg_namespace AS n ON n.oid = t.relnamespace
 	WHERE c.oid = foreign_key) AS f
 $$;
-COMMENT ON FUNCTION foreign_key_for(oid, name) IS
+COMMENT ON FUNCTION shardkit_internal.foreign_key_for(oid, name) IS
 'a foreign key as a table of that schema should have it: to the table beside it that was made of that template, or has the same name, if there is or will be one';
 
-CREATE FUNCTION add_foreign_keys(copy regclass, model regclass) RETURNS void
+CREATE FUNCTION shardkit_internal.add_foreign_keys(copy regclass, model regclass) RETURNS void
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	part record;
@@ -116,7 +116,7 @@ BEGIN
 	FOR part IN
 		SELECT c.conname, f.definition
 		FROM pg_constraint AS c, pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace,
-			LATERAL shardkit.foreign_key_for(c.oid, n.nspname) AS f
+			LATERAL shardkit_internal.foreign_key_for(c.oid, n.nspname) AS f
 		WHERE c.conrelid = model AND c.contype = 'f' AND c.conparentid = 0 AND t.oid = copy
 			AND to_regclass(f.target) IS NOT NULL
 			AND NOT EXISTS (SELECT FROM pg_constraint AS m WHERE m.conrelid = copy AND m.contype = 'f'
@@ -126,11 +126,11 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION add_foreign_keys(regclass, regclass) IS
+COMMENT ON FUNCTION shardkit_internal.add_foreign_keys(regclass, regclass) IS
 'gives a table the foreign keys of its model, to tables that are there already';
 
 -- Everything but columns: keys, indexes, rules, privileges.
-CREATE FUNCTION rule_differences(checked regclass, model regclass,
+CREATE FUNCTION shardkit_internal.rule_differences(checked regclass, model regclass,
 	OUT problem text, OUT fix text, OUT is_foreign_key boolean) RETURNS SETOF record
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 WITH place AS (
@@ -145,7 +145,7 @@ defaults AS (
 	WHERE a.attrelid IN (checked, model) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''),
 constraints AS (
 	SELECT c.conrelid, c.conname, c.contype,
-		CASE WHEN c.contype = 'f' AND c.conrelid = model THEN (shardkit.foreign_key_for(c.oid, p.nspname)).definition
+		CASE WHEN c.contype = 'f' AND c.conrelid = model THEN (shardkit_internal.foreign_key_for(c.oid, p.nspname)).definition
 			ELSE pg_get_constraintdef(c.oid) END AS definition
 	FROM pg_constraint AS c, place AS p
 	WHERE c.conrelid IN (checked, model) AND c.contype IN ('c', 'p', 'u', 'x', 'f') AND c.conparentid = 0),
@@ -252,5 +252,5 @@ WHERE m.grantee <> (SELECT relowner FROM pg_class WHERE oid = model)
 		AND m.attname IS NOT DISTINCT FROM t.attname AND m.grantee = t.grantee AND m.privilege_type = t.privilege_type)
 ) AS d (problem, fix)
 $$;
-COMMENT ON FUNCTION rule_differences(regclass, regclass) IS
+COMMENT ON FUNCTION shardkit_internal.rule_differences(regclass, regclass) IS
 'defaults, constraints, indexes, row security and privileges in which a table differs from a model';

@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- Identity and serial columns draw from the model's own sequence, so that no two nodes give one number.
-CREATE FUNCTION share_sequences(copy regclass, model regclass) RETURNS void
+CREATE FUNCTION shardkit_internal.share_sequences(copy regclass, model regclass) RETURNS void
 	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	part record;
@@ -30,10 +30,10 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION share_sequences(regclass, regclass) IS
+COMMENT ON FUNCTION shardkit_internal.share_sequences(regclass, regclass) IS
 'has the identity columns that a table was copied without draw from the model''s sequences';
 
-CREATE FUNCTION create_table_like(schema name, relation name, model regclass) RETURNS regclass
+CREATE FUNCTION shardkit_internal.create_table_like(schema name, relation name, model regclass) RETURNS regclass
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	copy regclass;
@@ -50,7 +50,7 @@ BEGIN
 		(SELECT ' USING ' || quote_ident(a.amname) FROM pg_am AS a
 			WHERE a.oid = source.relam AND a.amname <> 'heap'));
 	copy := format('%I.%I', schema, relation)::regclass;
-	PERFORM shardkit.share_sequences(copy, model);
+	PERFORM shardkit_internal.share_sequences(copy, model);
 
 	-- What LIKE leaves out: storage parameters, statistics targets, the comment.
 	IF source.reloptions IS NOT NULL AND source.relkind = 'r' THEN
@@ -78,13 +78,13 @@ BEGIN
 	END IF;
 	-- The rest is made as verify_map would have it.
 	FOR part IN
-		SELECT d.fix FROM shardkit.rule_differences(copy, model) AS d WHERE NOT d.is_foreign_key
+		SELECT d.fix FROM shardkit_internal.rule_differences(copy, model) AS d WHERE NOT d.is_foreign_key
 	LOOP
 		EXECUTE part.fix;
 	END LOOP;
-	PERFORM shardkit.add_foreign_keys(copy, model);
+	PERFORM shardkit_internal.add_foreign_keys(copy, model);
 	RETURN copy;
 END
 $$;
-COMMENT ON FUNCTION create_table_like(name, name, regclass) IS
+COMMENT ON FUNCTION shardkit_internal.create_table_like(name, name, regclass) IS
 'creates a table in a schema like a model: columns, defaults, checks, keys, foreign keys, indexes, comments, storage, row security, privileges; identity and serial columns draw from the model''s sequences';

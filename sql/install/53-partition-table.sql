@@ -2,17 +2,17 @@
 -- Tables of the kind per_slot: one hash-partitioned table, one partition a slot
 -- ------------------------------------------------------------------------------------------
 
-CREATE FUNCTION partition_name(parent regclass, slot int) RETURNS name
+CREATE FUNCTION shardkit_internal.partition_name(parent regclass, slot int) RETURNS name
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 -- Names end at 63 bytes; the number must survive.
 SELECT (CASE WHEN octet_length(c.relname) <= 57 THEN c.relname::text
 	ELSE left(c.relname, 11) || '_' || substr(md5(c.relname), 1, 8) END || '_' || slot)::name
 FROM pg_class AS c WHERE c.oid = parent
 $$;
-COMMENT ON FUNCTION partition_name(regclass, int) IS 'name of a new partition for a slot';
+COMMENT ON FUNCTION shardkit_internal.partition_name(regclass, int) IS 'name of a new partition for a slot';
 
 -- The parent has keys of its own only where no partition is a foreign table.
-CREATE FUNCTION create_partitioned_table(relation text, key text, model regclass, with_keys boolean)
+CREATE FUNCTION shardkit_internal.create_partitioned_table(relation text, key text, model regclass, with_keys boolean)
 	RETURNS regclass
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -22,7 +22,7 @@ BEGIN
 	EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY EXCLUDING INDEXES EXCLUDING STATISTICS)'
 		' PARTITION BY HASH (%s)', relation, model, key);
 	parent := relation::regclass;
-	PERFORM shardkit.share_sequences(parent, model);
+	PERFORM shardkit_internal.share_sequences(parent, model);
 	IF with_keys THEN
 		FOR part IN
 			SELECT pg_get_constraintdef(c.oid) AS definition
@@ -36,7 +36,7 @@ BEGIN
 		END LOOP;
 	END IF;
 	FOR part IN
-		SELECT d.fix FROM shardkit.rule_differences(parent, model) AS d
+		SELECT d.fix FROM shardkit_internal.rule_differences(parent, model) AS d
 		WHERE d.fix ~ '^(GRANT|CREATE POLICY)' OR d.fix ~ ' ROW LEVEL SECURITY$'
 	LOOP
 		EXECUTE part.fix;
@@ -44,45 +44,45 @@ BEGIN
 	RETURN parent;
 END
 $$;
-COMMENT ON FUNCTION create_partitioned_table(text, text, regclass, boolean) IS
+COMMENT ON FUNCTION shardkit_internal.create_partitioned_table(text, text, regclass, boolean) IS
 'creates a hash-partitioned table like a model, with its rules; with its keys only if asked';
 
 -- Key columns of a partitioned table, with types when they are to be declared.
-CREATE FUNCTION partition_key_columns(parent regclass, with_types boolean) RETURNS text
+CREATE FUNCTION shardkit_internal.partition_key_columns(parent regclass, with_types boolean) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT string_agg(quote_ident(a.attname)
-	|| CASE WHEN with_types THEN ' ' || (shardkit.column_definition(parent, a.attnum)).data_type ELSE '' END,
+	|| CASE WHEN with_types THEN ' ' || (shardkit_internal.column_definition(parent, a.attnum)).data_type ELSE '' END,
 	', ' ORDER BY k.number)
 FROM pg_partitioned_table AS p, unnest(p.partattrs::int2[]) WITH ORDINALITY AS k (attnum, number),
 	pg_attribute AS a
 WHERE p.partrelid = parent AND a.attrelid = parent AND a.attnum = k.attnum
 $$;
-COMMENT ON FUNCTION partition_key_columns(regclass, boolean) IS
+COMMENT ON FUNCTION shardkit_internal.partition_key_columns(regclass, boolean) IS
 'key columns of a partitioned table as SQL text';
 
 -- What keeps rows of other slots out of a table on a server: a check that needs nothing but PostgreSQL,
 -- and beside the table an empty one of the same key. Running it again changes nothing.
-CREATE FUNCTION remote_check_statements(parent regclass, schema text, name text, slots int, slot int)
+CREATE FUNCTION shardkit_internal.remote_check_statements(parent regclass, schema text, name text, slots int, slot int)
 	RETURNS text
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 SELECT format('CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY HASH (%s); ', h.helper,
-		shardkit.partition_key_columns(parent, true), shardkit.partition_key_columns(parent, false))
+		shardkit_internal.partition_key_columns(parent, true), shardkit_internal.partition_key_columns(parent, false))
 	|| format('ALTER TABLE %I.%I DROP CONSTRAINT IF EXISTS shardkit_slot, ADD CONSTRAINT shardkit_slot'
 		' CHECK (pg_catalog.satisfies_hash_partition(%L::pg_catalog.regclass, %s, %s, %s)); ',
-		schema, name, h.helper, slots, slot, shardkit.partition_key_columns(parent, false))
+		schema, name, h.helper, slots, slot, shardkit_internal.partition_key_columns(parent, false))
 FROM (SELECT format('%I.%I', schema, ('shardkit_key_' || c.relname)::name) AS helper
 	FROM pg_class AS c WHERE c.oid = parent) AS h
 $$;
-COMMENT ON FUNCTION remote_check_statements(regclass, text, text, int, int) IS
+COMMENT ON FUNCTION shardkit_internal.remote_check_statements(regclass, text, text, int, int) IS
 'statements by which a server''s table of one slot refuses rows of any other';
 
 -- What makes a server ready to hold a slot; running it again changes nothing.
-CREATE FUNCTION remote_table_statements(parent regclass, model regclass, schema text, name text,
+CREATE FUNCTION shardkit_internal.remote_table_statements(parent regclass, model regclass, schema text, name text,
 	slots int, slot int) RETURNS text
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 WITH columns AS (
 	SELECT string_agg(format('%I %s%s', a.attname, d.data_type, d.attributes), ', ' ORDER BY a.attnum) AS list
-	FROM pg_attribute AS a, shardkit.column_definition(model, a.attnum) AS d
+	FROM pg_attribute AS a, shardkit_internal.column_definition(model, a.attnum) AS d
 	WHERE a.attrelid = model AND a.attnum > 0 AND NOT a.attisdropped),
 rules AS (
 	-- Keys find names of their own: those of indexes are unique in a schema.
@@ -100,14 +100,14 @@ indexes AS (
 			SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid)) AS i)
 SELECT format('CREATE TABLE IF NOT EXISTS %I.%I (%s%s); ', schema, name, c.list, r.list)
 	|| i.list
-	|| shardkit.remote_check_statements(parent, schema, name, slots, slot)
+	|| shardkit_internal.remote_check_statements(parent, schema, name, slots, slot)
 FROM columns AS c, rules AS r, indexes AS i
 $$;
-COMMENT ON FUNCTION remote_table_statements(regclass, regclass, text, text, int, int) IS
+COMMENT ON FUNCTION shardkit_internal.remote_table_statements(regclass, regclass, text, text, int, int) IS
 'statements that make a server ready to hold a slot of a table: its table there and the check that keeps other slots'' rows out';
 
 -- Columns of a table by name, equal for tables between which rows can travel.
-CREATE FUNCTION remote_columns_query(schema text) RETURNS text
+CREATE FUNCTION shardkit_internal.remote_columns_query(schema text) RETURNS text
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT format($query$
 SELECT c.relname, pg_catalog.string_agg(pg_catalog.format('%%I %%s%%s', a.attname,
@@ -118,11 +118,11 @@ FROM pg_catalog.pg_class AS c
 	JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 WHERE n.nspname = %L AND c.relkind IN ('r', 'p', 'f') GROUP BY c.relname$query$, schema)
 $$;
-COMMENT ON FUNCTION remote_columns_query(text) IS
+COMMENT ON FUNCTION shardkit_internal.remote_columns_query(text) IS
 'query for the tables of a schema, each with its columns as one text';
 
 -- Creates what a table of a map lacks: a partition for every slot that has an owner.
-CREATE FUNCTION create_partitions(map text, relation text) RETURNS int
+CREATE FUNCTION shardkit_internal.create_partitions(map text, relation text) RETURNS int
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -137,17 +137,17 @@ BEGIN
 	FROM shardkit.map_table AS t
 	WHERE t.map = create_partitions.map AND t.relation = create_partitions.relation;
 	CREATE TEMPORARY TABLE shardkit_missing ON COMMIT DROP AS
-		SELECT s.slot, m.slots, n.schema, n.server, shardkit.partition_name(parent, s.slot) AS name
+		SELECT s.slot, m.slots, n.schema, n.server, shardkit_internal.partition_name(parent, s.slot) AS name
 		FROM shardkit.slot_map AS s
 			JOIN shardkit.map AS m ON m.name = s.map
 			JOIN shardkit.node AS n ON n.map = s.map AND n.name = s.node
 		WHERE s.map = create_partitions.map
-			AND s.slot NOT IN (SELECT p.slot FROM shardkit.slot_partitions(parent) AS p);
+			AND s.slot NOT IN (SELECT p.slot FROM shardkit_internal.slot_partitions(parent) AS p);
 
 	FOR part IN SELECT * FROM pg_temp.shardkit_missing WHERE server IS NULL ORDER BY slot LOOP
 		found := format('%I.%I', part.schema, part.name);
 		IF to_regclass(found) IS NULL THEN
-			PERFORM shardkit.create_table_like(part.schema, part.name, model);
+			PERFORM shardkit_internal.create_table_like(part.schema, part.name, model);
 		END IF;
 		EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
 			parent, found, part.slots, part.slot);
@@ -155,7 +155,7 @@ BEGIN
 	END LOOP;
 
 	FOR remote IN
-		SELECT server, schema, string_agg(shardkit.remote_table_statements(parent, model, schema::text,
+		SELECT server, schema, string_agg(shardkit_internal.remote_table_statements(parent, model, schema::text,
 				name::text, slots, slot), '' ORDER BY slot) AS statements
 		FROM pg_temp.shardkit_missing WHERE server IS NOT NULL GROUP BY server, schema
 	LOOP
@@ -165,7 +165,7 @@ BEGIN
 				quote_ident(remote.schema), remote.schema)) || remote.statements);
 		-- What was there before may look different.
 		SELECT string_agg(a[1], ', ') INTO found
-		FROM shardkit.ask_server(remote.server, shardkit.remote_columns_query(remote.schema::text)) AS a
+		FROM shardkit.ask_server(remote.server, shardkit_internal.remote_columns_query(remote.schema::text)) AS a
 			JOIN pg_temp.shardkit_missing AS m ON m.server = remote.server AND m.name = a[1]
 		WHERE a[2] <> (
 			SELECT string_agg(format('%I %s%s', c.attname, format_type(c.atttypid, c.atttypmod),
@@ -188,11 +188,11 @@ BEGIN
 	RETURN created;
 END
 $$;
-COMMENT ON FUNCTION create_partitions(text, text) IS
+COMMENT ON FUNCTION shardkit_internal.create_partitions(text, text) IS
 'creates and attaches the partitions that a per_slot table lacks, local or on their owners'' servers; returns how many';
 
 -- Foreign partitions that were there before get the check; rows that fail it are refused.
-CREATE FUNCTION adopt_remote_tables(map text, relation text) RETURNS int
+CREATE FUNCTION shardkit_internal.adopt_remote_tables(map text, relation text) RETURNS int
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -201,11 +201,11 @@ DECLARE
 	adopted int := 0;
 BEGIN
 	FOR remote IN
-		SELECT p.server, count(*) AS tables, string_agg(shardkit.remote_check_statements(parent,
+		SELECT p.server, count(*) AS tables, string_agg(shardkit_internal.remote_check_statements(parent,
 			r.names[1], r.names[2], m.slots, p.slot), '' ORDER BY p.slot) AS statements
-		FROM shardkit.slot_partitions(parent) AS p
+		FROM shardkit_internal.slot_partitions(parent) AS p
 			JOIN shardkit.map AS m ON m.name = adopt_remote_tables.map
-			CROSS JOIN LATERAL (SELECT parse_ident(shardkit.remote_name(p.partition_table)) AS names) AS r
+			CROSS JOIN LATERAL (SELECT parse_ident(shardkit_internal.remote_name(p.partition_table)) AS names) AS r
 		WHERE p.server IS NOT NULL GROUP BY p.server
 	LOOP
 		PERFORM shardkit.ask_server(remote.server, 'SET client_min_messages = error; ' || remote.statements);
@@ -214,11 +214,11 @@ BEGIN
 	RETURN adopted;
 END
 $$;
-COMMENT ON FUNCTION adopt_remote_tables(text, text) IS
+COMMENT ON FUNCTION shardkit_internal.adopt_remote_tables(text, text) IS
 'gives the servers'' tables of a per_slot table the check that keeps other slots'' rows out; returns how many';
 
 -- The limits of the kind, and of keys that other servers must hash alike.
-CREATE FUNCTION check_partitioned_table(map text, relation regclass, key text) RETURNS void
+CREATE FUNCTION shardkit_internal.check_partitioned_table(map text, relation regclass, key text) RETURNS void
 	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -234,10 +234,10 @@ BEGIN
 			HINT = 'A table of kind per_slot is PARTITION BY HASH (its key); name a template to have a new one made.';
 	END IF;
 	IF (SELECT 0 = ANY (p.partattrs::int2[]) FROM pg_partitioned_table AS p WHERE p.partrelid = relation)
-		OR shardkit.partition_key_columns(relation, false) <> key THEN
+		OR shardkit_internal.partition_key_columns(relation, false) <> key THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('table %s is partitioned by (%s), not by (%s)', relation,
-				shardkit.partition_key_columns(relation, false), key);
+				shardkit_internal.partition_key_columns(relation, false), key);
 	END IF;
 	IF EXISTS (SELECT FROM pg_partitioned_table AS p, unnest(p.partclass::oid[]) AS c
 		WHERE p.partrelid = relation AND NOT (SELECT o.opcdefault FROM pg_opclass AS o WHERE o.oid = c)) THEN
@@ -259,7 +259,7 @@ BEGIN
 	-- Where a partition lies must be where its slot's owner is.
 	FOR part IN
 		SELECT p.partition_table, p.slot, p.server, s.node, n.schema, n.server AS node_server, x.nspname
-		FROM shardkit.slot_partitions(relation) AS p
+		FROM shardkit_internal.slot_partitions(relation) AS p
 			JOIN pg_class AS c ON c.oid = p.partition_table
 			JOIN pg_namespace AS x ON x.oid = c.relnamespace
 			LEFT JOIN shardkit.slot_map AS s ON s.map = kept.name AND s.slot = p.slot
@@ -279,5 +279,5 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION check_partitioned_table(text, regclass, text) IS
+COMMENT ON FUNCTION shardkit_internal.check_partitioned_table(text, regclass, text) IS
 'an error unless a partitioned table fits a map: its key, its modulus, and where its partitions lie';

@@ -7,7 +7,7 @@ CREATE FUNCTION ask_server(server name, statement text) RETURNS SETOF text[]
 COMMENT ON FUNCTION ask_server(name, text) IS
 'runs statements on a postgres_fdw server over a connection of their own, committed there, under the caller''s user mapping and the rules of postgres_fdw, for members of the owner role of a map with a node on that server; the rows of the last one as arrays of text';
 
-CREATE FUNCTION remote_name(foreign_table regclass) RETURNS text
+CREATE FUNCTION shardkit_internal.remote_name(foreign_table regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT format('%I.%I',
 	coalesce((SELECT option_value FROM pg_options_to_table(f.ftoptions)
@@ -19,5 +19,5 @@ FROM pg_foreign_table AS f
 	JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE f.ftrelid = foreign_table
 $$;
-COMMENT ON FUNCTION remote_name(regclass) IS
+COMMENT ON FUNCTION shardkit_internal.remote_name(regclass) IS
 'name of the table on its server that a postgres_fdw foreign table stands for';

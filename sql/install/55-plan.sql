@@ -33,26 +33,26 @@ $$;
 COMMENT ON FUNCTION slot_expression(text, text) IS
 'SQL expression for the slot of a row of a map''s table, from the names of its key columns; an index on it makes moves and checks of few slots fast';
 
-CREATE FUNCTION key_text(key text) RETURNS text
+CREATE FUNCTION shardkit_internal.key_text(key text) RETURNS text
 	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 -- A comma in a quoted name makes a row of one: still right, in parentheses.
 SELECT CASE WHEN key ~ ',' THEN format('ROW(%s)::pg_catalog.text', key)
 	ELSE format('(%s)::pg_catalog.text', key) END
 $$;
-COMMENT ON FUNCTION key_text(text) IS 'SQL expression for a row''s key as one text';
+COMMENT ON FUNCTION shardkit_internal.key_text(text) IS 'SQL expression for a row''s key as one text';
 
 -- The parts of a row as they are stored, large values by what they take outside the row.
-CREATE FUNCTION row_bytes_expression(relation regclass) RETURNS text
+CREATE FUNCTION shardkit_internal.row_bytes_expression(relation regclass) RETURNS text
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT '24' || coalesce(string_agg(
 	format(' + coalesce(pg_catalog.pg_column_size(%I), 0)', a.attname), '' ORDER BY a.attnum), '')
 FROM pg_attribute AS a
 WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
 $$;
-COMMENT ON FUNCTION row_bytes_expression(regclass) IS
+COMMENT ON FUNCTION shardkit_internal.row_bytes_expression(regclass) IS
 'SQL expression for the bytes that a row of this table takes';
 
-CREATE FUNCTION slot_partitions(parent regclass,
+CREATE FUNCTION shardkit_internal.slot_partitions(parent regclass,
 	OUT slot int, OUT partition_table regclass, OUT server name) RETURNS SETOF record
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM 'remainder (\d+)')::int,
@@ -64,7 +64,7 @@ FROM pg_inherits AS i
 WHERE i.inhparent = parent AND c.relpartbound IS NOT NULL
 	AND pg_get_expr(c.relpartbound, c.oid) ~ 'remainder \d+'
 $$;
-COMMENT ON FUNCTION slot_partitions(regclass) IS
+COMMENT ON FUNCTION shardkit_internal.slot_partitions(regclass) IS
 'partitions of a hash-partitioned table by remainder, with the server of those that are foreign tables';
 
 CREATE FUNCTION slot_counts(map text,
@@ -88,7 +88,7 @@ BEGIN
 		RETURN QUERY EXECUTE format(
 			'SELECT $1, $2, %s, count(*), sum(%s)::bigint FROM %s GROUP BY 3',
 			shardkit.slot_expression(slot_counts.map, part.key),
-			shardkit.row_bytes_expression(part.found), part.found)
+			shardkit_internal.row_bytes_expression(part.found), part.found)
 			USING part.relation, part.name;
 	END LOOP;
 
@@ -96,13 +96,13 @@ BEGIN
 	FOR part IN
 		SELECT t.relation, s.node, p.slot, p.partition_table
 		FROM shardkit.map_table AS t
-			CROSS JOIN LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+			CROSS JOIN LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p
 			LEFT JOIN shardkit.slot_map AS s ON s.map = t.map AND s.slot = p.slot
 		WHERE t.map = slot_counts.map AND t.kind = 'per_slot' AND p.server IS NULL
 	LOOP
 		RETURN QUERY EXECUTE format(
 			'SELECT $1, $2, $3, count(*), coalesce(sum(%s), 0)::bigint FROM %s',
-			shardkit.row_bytes_expression(part.partition_table), part.partition_table)
+			shardkit_internal.row_bytes_expression(part.partition_table), part.partition_table)
 			USING part.relation, part.node, part.slot;
 	END LOOP;
 
@@ -110,10 +110,10 @@ BEGIN
 	FOR remote IN
 		SELECT p.server, string_agg(format(
 			'SELECT %L AS relation, %L AS node, %s AS slot, count(*), coalesce(sum(%s), 0)::bigint FROM %s',
-			t.relation, s.node, p.slot, shardkit.row_bytes_expression(p.partition_table),
-			shardkit.remote_name(p.partition_table)), ' UNION ALL ') AS statement
+			t.relation, s.node, p.slot, shardkit_internal.row_bytes_expression(p.partition_table),
+			shardkit_internal.remote_name(p.partition_table)), ' UNION ALL ') AS statement
 		FROM shardkit.map_table AS t
-			CROSS JOIN LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+			CROSS JOIN LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p
 			LEFT JOIN shardkit.slot_map AS s ON s.map = t.map AND s.slot = p.slot
 		WHERE t.map = slot_counts.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
 		GROUP BY p.server
@@ -132,7 +132,7 @@ $$;
 COMMENT ON FUNCTION slot_counts(text) IS
 'rows and bytes of each slot on each node, counted over the tables of a map as the caller';
 
-CREATE FUNCTION plan_input(map text, OUT nodes text[], OUT weights float8[],
+CREATE FUNCTION shardkit_internal.plan_input(map text, OUT nodes text[], OUT weights float8[],
 	OUT draining boolean[], OUT owners int[], OUT moving boolean[],
 	OUT slot_rows bigint[], OUT slot_bytes bigint[]) RETURNS record
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -167,11 +167,11 @@ BEGIN
 	FROM placed AS p;
 END
 $$;
-COMMENT ON FUNCTION plan_input(text) IS
+COMMENT ON FUNCTION shardkit_internal.plan_input(text) IS
 'a map and the load of its slots as the arrays that plan_moves takes';
 
 -- What the plan evens out: null stands for the number of slots.
-CREATE FUNCTION plan_loads(by_what text, slot_rows bigint[], slot_bytes bigint[]) RETURNS bigint[]
+CREATE FUNCTION shardkit_internal.plan_loads(by_what text, slot_rows bigint[], slot_bytes bigint[]) RETURNS bigint[]
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
 	IF by_what IS NULL OR by_what NOT IN ('slots', 'rows', 'bytes') THEN
@@ -182,7 +182,7 @@ BEGIN
 	RETURN CASE by_what WHEN 'rows' THEN slot_rows WHEN 'bytes' THEN slot_bytes END;
 END
 $$;
-COMMENT ON FUNCTION plan_loads(text, bigint[], bigint[]) IS
+COMMENT ON FUNCTION shardkit_internal.plan_loads(text, bigint[], bigint[]) IS
 'the loads that plan_moves evens out; null for the number of slots';
 
 CREATE FUNCTION plan_rebalance(map text, by_what text DEFAULT 'slots',
@@ -195,9 +195,9 @@ DECLARE
 	input record;
 	loads bigint[];
 BEGIN
-	PERFORM shardkit.plan_loads(by_what, NULL, NULL);
-	input := shardkit.plan_input(plan_rebalance.map);
-	loads := shardkit.plan_loads(by_what, input.slot_rows, input.slot_bytes);
+	PERFORM shardkit_internal.plan_loads(by_what, NULL, NULL);
+	input := shardkit_internal.plan_input(plan_rebalance.map);
+	loads := shardkit_internal.plan_loads(by_what, input.slot_rows, input.slot_bytes);
 	RETURN QUERY
 		SELECT m.slot, input.nodes[m.from_node], input.nodes[m.to_node],
 			input.slot_rows[m.slot + 1], input.slot_bytes[m.slot + 1]
@@ -224,9 +224,9 @@ DECLARE
 	loads bigint[];
 	ones bigint[];
 BEGIN
-	PERFORM shardkit.plan_loads(by_what, NULL, NULL);
-	input := shardkit.plan_input(plan_summary.map);
-	loads := shardkit.plan_loads(by_what, input.slot_rows, input.slot_bytes);
+	PERFORM shardkit_internal.plan_loads(by_what, NULL, NULL);
+	input := shardkit_internal.plan_input(plan_summary.map);
+	loads := shardkit_internal.plan_loads(by_what, input.slot_rows, input.slot_bytes);
 	ones := coalesce(loads, array_fill(1::bigint, ARRAY[cardinality(input.owners)]));
 	RETURN QUERY
 	WITH moves AS MATERIALIZED (

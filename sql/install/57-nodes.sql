@@ -2,7 +2,7 @@
 -- Over all nodes of a map: a view, a statement
 -- ------------------------------------------------------------------------------------------
 
-CREATE FUNCTION all_rows_query(map text, relation text) RETURNS text
+CREATE FUNCTION shardkit_internal.all_rows_query(map text, relation text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -34,7 +34,7 @@ BEGIN
 	RETURN CASE WHEN parts ~ ' UNION ALL ' THEN parts ELSE parts || ' OFFSET 0' END;
 END
 $$;
-COMMENT ON FUNCTION all_rows_query(text, text) IS
+COMMENT ON FUNCTION shardkit_internal.all_rows_query(text, text) IS
 'query for the rows of a per_node table on all nodes of a map';
 
 -- Without a search_path of its own: the view's name is the caller's.
@@ -45,7 +45,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'view must not be null';
 	END IF;
 	EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS %s', "view",
-		shardkit.all_rows_query(map, relation));
+		shardkit_internal.all_rows_query(map, relation));
 	EXECUTE pg_catalog.format('COMMENT ON VIEW %s IS %L', "view", pg_catalog.format(
 		'all rows of table %s of map %s; create_view again when nodes come or go', relation, map));
 END

@@ -17,7 +17,7 @@ BEGIN
 	END IF;
 	FOR part IN
 		SELECT t.relation, n.name, to_regclass(format('%I.%s', n.schema, t.relation)) AS found,
-			shardkit.slot_expression(t.map, t.key) AS slot, shardkit.key_text(t.key) AS key,
+			shardkit.slot_expression(t.map, t.key) AS slot, shardkit_internal.key_text(t.key) AS key,
 			ARRAY(SELECT s.slot FROM shardkit.slot_map AS s
 				WHERE s.map = t.map AND s.node = n.name) AS owned
 		FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
@@ -37,9 +37,9 @@ BEGIN
 	-- A partition's rows belong to it; a server's table can have been filled behind its check.
 	FOR part IN
 		SELECT t.relation, s.node, p.slot, p.partition_table,
-			shardkit.slot_expression(t.map, t.key) AS found, shardkit.key_text(t.key) AS key
+			shardkit.slot_expression(t.map, t.key) AS found, shardkit_internal.key_text(t.key) AS key
 		FROM shardkit.map_table AS t
-			CROSS JOIN LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+			CROSS JOIN LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p
 			LEFT JOIN shardkit.slot_map AS s ON s.map = t.map AND s.slot = p.slot
 		WHERE t.map = misplaced_rows.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
 		ORDER BY t.relation, p.slot

@@ -5,7 +5,7 @@
 -- Each part of the audit answers the same columns. Where fix holds several statements, they belong together.
 
 -- A mover holds the slot's move object as long as it lives.
-CREATE FUNCTION is_moving(map text, slot int) RETURNS boolean
+CREATE FUNCTION shardkit_internal.is_moving(map text, slot int) RETURNS boolean
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 SELECT EXISTS (
 	SELECT FROM shardkit.map AS m, pg_locks AS k
@@ -13,9 +13,9 @@ SELECT EXISTS (
 		AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
 		AND k.objid = m.id::oid AND k.objsubid = is_moving.slot + 1 AND k.mode = 'ExclusiveLock' AND k.granted)
 $$;
-COMMENT ON FUNCTION is_moving(text, int) IS 'is a mover at work on this slot?';
+COMMENT ON FUNCTION shardkit_internal.is_moving(text, int) IS 'is a mover at work on this slot?';
 
-CREATE FUNCTION verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT 'map', m.name, CASE WHEN m.is_away THEN 'the map comes from another server or database'
@@ -34,7 +34,7 @@ SELECT 'move', format('move %s of slot %s', l.id, l.slot),
 	format('it stopped as %s on its way from %s to %s%s', l.state, l.from_node, l.to_node, coalesce(': ' || l.error, '')),
 	format('CALL shardkit.resume_moves(%L)', verify_slots.map)
 FROM shardkit.move_log AS l WHERE l.map = verify_slots.map AND l.finished_at IS NULL
-	AND NOT shardkit.is_moving(l.map, l.slot)
+	AND NOT shardkit_internal.is_moving(l.map, l.slot)
 UNION ALL
 SELECT 'server', n.name, format('server %s does not exist', n.server),
 	format('CREATE SERVER %I FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host %L, dbname %L); '
@@ -42,10 +42,10 @@ SELECT 'server', n.name, format('server %s does not exist', n.server),
 FROM shardkit.node AS n WHERE n.map = verify_slots.map AND n.server IS NOT NULL
 	AND n.server NOT IN (SELECT srvname FROM pg_foreign_server)
 $$;
-COMMENT ON FUNCTION verify_slots(text) IS 'part of verify_map: slots, moves, servers';
+COMMENT ON FUNCTION shardkit_internal.verify_slots(text) IS 'part of verify_map: slots, moves, servers';
 
 -- Where the guards say that a node's tables are by now.
-CREATE FUNCTION guarded_tables(map text, OUT node text, OUT found regclass) RETURNS SETOF record
+CREATE FUNCTION shardkit_internal.guarded_tables(map text, OUT node text, OUT found regclass) RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT DISTINCT n.name, t.tgrelid::regclass
 FROM pg_trigger AS t JOIN shardkit.node AS n ON n.map = guarded_tables.map
@@ -53,9 +53,9 @@ WHERE t.tgfoid = 'shardkit.guard()'::regprocedure AND position(
 	convert_to(guarded_tables.map, getdatabaseencoding()) || '\x00'::bytea
 	|| convert_to(n.name, getdatabaseencoding()) || '\x00'::bytea IN t.tgargs) = 1
 $$;
-COMMENT ON FUNCTION guarded_tables(text) IS 'tables with the guard of a map''s node, wherever they are';
+COMMENT ON FUNCTION shardkit_internal.guarded_tables(text) IS 'tables with the guard of a map''s node, wherever they are';
 
-CREATE FUNCTION verify_tables(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_tables(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH places AS (
@@ -66,7 +66,7 @@ WITH places AS (
 -- A guarded table that is not where the map says: renamed, or its schema was.
 strays AS (
 	SELECT g.node, g.found, c.relname, s.nspname
-	FROM shardkit.guarded_tables(verify_tables.map) AS g
+	FROM shardkit_internal.guarded_tables(verify_tables.map) AS g
 		JOIN pg_class AS c ON c.oid = g.found JOIN pg_namespace AS s ON s.oid = c.relnamespace
 	WHERE g.found NOT IN (SELECT p.found FROM places AS p WHERE p.found IS NOT NULL)),
 missing_schemas AS (
@@ -80,7 +80,7 @@ missing_tables AS (
 -- The shape that most nodes have is the one that the others should have.
 shapes AS (
 	SELECT p.*, (SELECT string_agg(format('%s %s%s', a.attname, d.data_type, d.attributes), ', ' ORDER BY a.attname)
-		FROM pg_attribute AS a, shardkit.column_definition(p.found, a.attnum) AS d
+		FROM pg_attribute AS a, shardkit_internal.column_definition(p.found, a.attnum) AS d
 		WHERE a.attrelid = p.found AND a.attnum > 0 AND NOT a.attisdropped) AS shape
 	FROM places AS p WHERE p.found IS NOT NULL),
 models AS (
@@ -110,11 +110,11 @@ SELECT 'table', format('%I.%s', m.schema, m.relation), CASE WHEN m.now IS NULL T
 FROM missing_tables AS m
 UNION ALL
 SELECT 'shape', s.found::text, d.problem, d.fix
-FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit.column_differences(s.found, m.model) AS d
+FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit_internal.column_differences(s.found, m.model) AS d
 WHERE s.found <> m.model
 UNION ALL
 SELECT 'rule', s.found::text, d.problem, d.fix
-FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit.rule_differences(s.found, m.model) AS d
+FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit_internal.rule_differences(s.found, m.model) AS d
 WHERE s.found <> m.model
 UNION ALL
 SELECT 'guard', g.found::text, CASE WHEN g.tgname IS NULL THEN format('trigger %s is missing', g.name)
@@ -125,10 +125,10 @@ SELECT 'guard', g.found::text, CASE WHEN g.tgname IS NULL THEN format('trigger %
 		ELSE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.found, g.name) END
 FROM guards AS g WHERE g.tgname IS NULL OR g.tgenabled <> 'A' OR NOT g.right_arguments
 $$;
-COMMENT ON FUNCTION verify_tables(text) IS 'part of verify_map: schemas, tables, shapes and guards of kind per_node';
+COMMENT ON FUNCTION shardkit_internal.verify_tables(text) IS 'part of verify_map: schemas, tables, shapes and guards of kind per_node';
 
 -- Sequences of identity and serial columns that could give two nodes one number.
-CREATE FUNCTION verify_sequences(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_sequences(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH drawing AS (
@@ -163,9 +163,9 @@ WHERE d.seqmin <= o.seqmax AND o.seqmin <= d.seqmax
 	AND NOT (d.seqincrement = o.seqincrement AND (d.seqstart - o.seqstart) % d.seqincrement <> 0)
 ORDER BY d.found, d.attname, o.node COLLATE "C"
 $$;
-COMMENT ON FUNCTION verify_sequences(text) IS 'part of verify_map: numbers that two nodes could both give';
+COMMENT ON FUNCTION shardkit_internal.verify_sequences(text) IS 'part of verify_map: numbers that two nodes could both give';
 
-CREATE FUNCTION verify_partitions(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_partitions(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH parents AS (
@@ -180,7 +180,7 @@ renamed AS (
 		min(n.nspname) AS nspname, min(c.relname) AS relname
 	FROM parents AS p CROSS JOIN pg_partitioned_table AS t
 		JOIN pg_class AS c ON c.oid = t.partrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace
-	WHERE p.parent IS NULL AND t.partstrat = 'h' AND shardkit.partition_key_columns(c.oid, false) = p.key
+	WHERE p.parent IS NULL AND t.partstrat = 'h' AND shardkit_internal.partition_key_columns(c.oid, false) = p.key
 		AND NOT EXISTS (SELECT FROM shardkit.map_table AS o WHERE to_regclass(o.relation) = c.oid)
 		AND NOT EXISTS (SELECT FROM owned AS o WHERE NOT EXISTS (
 			SELECT FROM pg_inherits AS i JOIN pg_class AS f ON f.oid = i.inhrelid
@@ -192,7 +192,7 @@ slots AS (
 	SELECT p.relation, p.parent, s.slot, s.node, n.schema, n.server, f.partition_table, f.server AS found_server, x.nspname
 	FROM parents AS p CROSS JOIN shardkit.slot_map AS s
 		JOIN shardkit.node AS n ON n.map = s.map AND n.name = s.node
-		LEFT JOIN LATERAL shardkit.slot_partitions(p.parent) AS f ON f.slot = s.slot
+		LEFT JOIN LATERAL shardkit_internal.slot_partitions(p.parent) AS f ON f.slot = s.slot
 		LEFT JOIN pg_class AS c ON c.oid = f.partition_table
 		LEFT JOIN pg_namespace AS x ON x.oid = c.relnamespace
 	WHERE s.map = verify_partitions.map AND p.parent IS NOT NULL),
@@ -228,7 +228,7 @@ SELECT 'fence', f.partition_table::text, 'a fence of no move refuses every write
 	format('DROP TRIGGER %I ON %s', f.tgname, f.partition_table)
 FROM fences AS f
 $$;
-COMMENT ON FUNCTION verify_partitions(text) IS 'part of verify_map: partitions of kind per_slot';
+COMMENT ON FUNCTION shardkit_internal.verify_partitions(text) IS 'part of verify_map: partitions of kind per_slot';
 
 CREATE FUNCTION verify_map(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
@@ -248,9 +248,9 @@ BEGIN
 		-- Rows can be read only where the tables are as they should be.
 		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
 		BEGIN
-			RETURN QUERY EXECUTE format('SELECT * FROM shardkit.verify_%s($1)', part) USING verify_map.map;
+			RETURN QUERY EXECUTE format('SELECT * FROM shardkit_internal.verify_%s($1)', part) USING verify_map.map;
 			found_any := found_any OR part IN ('tables', 'partitions') AND FOUND
-				AND EXISTS (SELECT FROM shardkit.verify_tables(verify_map.map) AS t
+				AND EXISTS (SELECT FROM shardkit_internal.verify_tables(verify_map.map) AS t
 					WHERE t.kind IN ('schema', 'table', 'shape'));
 		EXCEPTION WHEN OTHERS THEN
 			kind := part;

@@ -2,7 +2,7 @@
 -- Audit: what the tables hold, here and on servers
 -- ------------------------------------------------------------------------------------------
 
-CREATE FUNCTION verify_keys(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_keys(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -33,10 +33,10 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION verify_keys(text) IS 'part of verify_map: rows without a key';
+COMMENT ON FUNCTION shardkit_internal.verify_keys(text) IS 'part of verify_map: rows without a key';
 
 -- Rows on the wrong node, or on two.
-CREATE FUNCTION verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -69,7 +69,7 @@ BEGIN
 			SELECT format('WITH moved AS (DELETE FROM %s WHERE %s = %s AND tableoid <> %L::pg_catalog.regclass RETURNING *)'
 				' INSERT INTO %1$s (%5$s) SELECT %5$s FROM moved',
 				part.relation, part.expression, part.slot, p.partition_table, columns) INTO fix
-			FROM shardkit.slot_partitions(part.relation::regclass) AS p WHERE p.slot = part.slot;
+			FROM shardkit_internal.slot_partitions(part.relation::regclass) AS p WHERE p.slot = part.slot;
 			RETURN NEXT;
 			CONTINUE;
 		ELSIF part.owner IS NULL AND part.is_home OR part.slot IS NULL THEN
@@ -108,10 +108,10 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION verify_rows(text) IS 'part of verify_map: rows that lie wrong, or twice';
+COMMENT ON FUNCTION shardkit_internal.verify_rows(text) IS 'part of verify_map: rows that lie wrong, or twice';
 
 -- What the servers hold: the tables, and the checks on them.
-CREATE FUNCTION verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -120,9 +120,9 @@ DECLARE
 BEGIN
 	FOR part IN
 		SELECT t.relation, t.relation::regclass AS parent, coalesce(t.template, t.relation::regclass) AS model, p.server,
-			jsonb_object_agg(shardkit.remote_name(p.partition_table), p.slot) AS tables, m.slots
+			jsonb_object_agg(shardkit_internal.remote_name(p.partition_table), p.slot) AS tables, m.slots
 		FROM shardkit.map_table AS t JOIN shardkit.map AS m ON m.name = t.map,
-			LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p
+			LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p
 		WHERE t.map = verify_servers.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
 		GROUP BY t.relation, t.template, p.server, m.slots
 	LOOP
@@ -130,7 +130,7 @@ BEGIN
 		SELECT CASE WHEN a[1] IS NULL THEN 'table' ELSE 'check' END, format('%s on server %I', w.name, part.server),
 			CASE WHEN a[1] IS NULL THEN 'the table does not exist there'
 				ELSE 'the check that keeps rows of other slots out is missing or another' END,
-			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit.remote_table_statements(%L, %L, %L, %L, %s, %s))',
+			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit_internal.remote_table_statements(%L, %L, %L, %L, %s, %s))',
 					part.server, part.parent, part.model, n.names[1], n.names[2], part.slots, w.slot)
 				ELSE format('SELECT shardkit.repair_table(%L, %L)', verify_servers.map, part.relation) END
 		FROM jsonb_each_text(part.tables) AS w (name, slot)
@@ -145,4 +145,4 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION verify_servers(text) IS 'part of verify_map: what lies on the servers';
+COMMENT ON FUNCTION shardkit_internal.verify_servers(text) IS 'part of verify_map: what lies on the servers';

@@ -15,11 +15,11 @@ CREATE PROCEDURE rebalance(map text, by_what text DEFAULT 'slots', tolerance flo
 COMMENT ON PROCEDURE rebalance(text, text, float8, int, int, interval, bigint) IS
 'plans with plan_rebalance and moves what the plan says; returns the number of rows moved';
 
-CREATE FUNCTION movers(OUT pid int, OUT map_id int, OUT slots_total bigint, OUT slots_done bigint,
+CREATE FUNCTION shardkit_internal.movers(OUT pid int, OUT map_id int, OUT slots_total bigint, OUT slots_done bigint,
 	OUT relation regclass, OUT phase bigint, OUT rows_done bigint, OUT bytes_done bigint,
 	OUT started_at timestamptz) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'shardkit_move_progress' LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION movers() IS 'part of move_progress: what each mover of this database reports';
+COMMENT ON FUNCTION shardkit_internal.movers() IS 'part of move_progress: what each mover of this database reports';
 
 CREATE VIEW move_progress AS
 SELECT p.pid, m.name AS map, p.slots_total, p.slots_done, p.relation,
@@ -28,7 +28,7 @@ SELECT p.pid, m.name AS map, p.slots_total, p.slots_done, p.relation,
 	CASE WHEN p.slots_done > 0 THEN p.started_at
 		+ pg_catalog.make_interval(secs => p.seconds * p.slots_total / p.slots_done) END AS estimated_end
 FROM (SELECT *, extract(epoch FROM pg_catalog.clock_timestamp() - started_at)::float8 AS seconds
-	FROM @extschema@.movers()) AS p
+	FROM shardkit_internal.movers()) AS p
 JOIN @extschema@.map AS m ON m.id = p.map_id;
 COMMENT ON VIEW move_progress IS 'how far the movers of this database have come, while their transactions are open';
 COMMENT ON COLUMN move_progress.pid IS 'process that moves';

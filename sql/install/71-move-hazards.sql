@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- The tables between which these slots would move; NULL where a node has no such table.
-CREATE FUNCTION move_pairs(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_pairs(map text, slots int[], to_node text)
 RETURNS TABLE (relation text, from_node text, source regclass, target regclass)
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT DISTINCT t.relation, s.node, to_regclass(format('%I.%s', f.schema, t.relation)),
@@ -14,10 +14,10 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 	JOIN shardkit.map_table AS t ON t.map = s.map AND t.kind = 'per_node'
 	WHERE s.map = move_pairs.map AND s.slot = ANY (move_pairs.slots) AND s.node <> move_pairs.to_node
 $$;
-COMMENT ON FUNCTION move_pairs(text, int[], text) IS 'part of preflight: the tables between which these slots would move';
+COMMENT ON FUNCTION shardkit_internal.move_pairs(text, int[], text) IS 'part of preflight: the tables between which these slots would move';
 
 -- Columns that are not the same on both sides.
-CREATE FUNCTION move_column_hazards(source regclass, target regclass)
+CREATE FUNCTION shardkit_internal.move_column_hazards(source regclass, target regclass)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 	WITH columns AS (
@@ -47,10 +47,10 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 	WHERE t.attrelid = target AND NOT EXISTS (
 		SELECT FROM columns AS s WHERE s.attrelid = source AND s.attname = t.attname)
 $$;
-COMMENT ON FUNCTION move_column_hazards(regclass, regclass) IS 'part of preflight: columns that differ';
+COMMENT ON FUNCTION shardkit_internal.move_column_hazards(regclass, regclass) IS 'part of preflight: columns that differ';
 
 -- What one table has about it, as the side that rows leave or as the side where they arrive.
-CREATE FUNCTION move_table_hazards(tab regclass, leaves boolean)
+CREATE FUNCTION shardkit_internal.move_table_hazards(tab regclass, leaves boolean)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 	SELECT 'error', tab::text, 'it is not an ordinary or partitioned table', 'remove it from the map'
@@ -101,28 +101,28 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 		AND p.pronamespace <> 'shardkit'::regnamespace
 		AND (g.tgtype & CASE WHEN leaves THEN 8 ELSE 4 END) <> 0
 $$;
-COMMENT ON FUNCTION move_table_hazards(regclass, boolean) IS 'part of preflight: what a table has about it';
+COMMENT ON FUNCTION shardkit_internal.move_table_hazards(regclass, boolean) IS 'part of preflight: what a table has about it';
 
-CREATE FUNCTION move_hazards(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-	WITH pairs AS MATERIALIZED (SELECT * FROM shardkit.move_pairs($1, $2, $3))
+	WITH pairs AS MATERIALIZED (SELECT * FROM shardkit_internal.move_pairs($1, $2, $3))
 	SELECT 'error', p.relation, CASE WHEN p.source IS NULL THEN format('node %s has no such table', p.from_node)
 			ELSE format('node %s has no such table', to_node) END,
 		format('SELECT shardkit.verify_map(%L)', map)
 	FROM pairs AS p WHERE p.source IS NULL OR p.target IS NULL
 	UNION ALL
-	SELECT h.* FROM pairs AS p, shardkit.move_column_hazards(p.source, p.target) AS h
+	SELECT h.* FROM pairs AS p, shardkit_internal.move_column_hazards(p.source, p.target) AS h
 	WHERE p.source IS NOT NULL AND p.target IS NOT NULL
 	UNION ALL
-	SELECT h.* FROM (SELECT DISTINCT source AS tab FROM pairs WHERE source IS NOT NULL) AS p, shardkit.move_table_hazards(p.tab, true) AS h
+	SELECT h.* FROM (SELECT DISTINCT source AS tab FROM pairs WHERE source IS NOT NULL) AS p, shardkit_internal.move_table_hazards(p.tab, true) AS h
 	UNION ALL
-	SELECT h.* FROM (SELECT DISTINCT target AS tab FROM pairs WHERE target IS NOT NULL) AS p, shardkit.move_table_hazards(p.tab, false) AS h
+	SELECT h.* FROM (SELECT DISTINCT target AS tab FROM pairs WHERE target IS NOT NULL) AS p, shardkit_internal.move_table_hazards(p.tab, false) AS h
 $$;
-COMMENT ON FUNCTION move_hazards(text, int[], text) IS 'part of preflight: what the catalogs show; looks at no rows';
+COMMENT ON FUNCTION shardkit_internal.move_hazards(text, int[], text) IS 'part of preflight: what the catalogs show; looks at no rows';
 
 -- A target's own sequence that is behind the source's would give moved ids a second time.
-CREATE FUNCTION advance_sequences(source regclass, target regclass) RETURNS void
+CREATE FUNCTION shardkit_internal.advance_sequences(source regclass, target regclass) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	pair record;
@@ -140,4 +140,4 @@ BEGIN
 			pair.to_sequence, pair.from_sequence, pair.to_sequence);
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION advance_sequences(regclass, regclass) IS 'part of move_rows: the target''s own sequences catch up with the source''s';
+COMMENT ON FUNCTION shardkit_internal.advance_sequences(regclass, regclass) IS 'part of move_rows: the target''s own sequences catch up with the source''s';

@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- Foreign keys to the rows that would leave, from tables that do not move with them.
-CREATE FUNCTION move_foreign_key_hazards(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_foreign_key_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -13,14 +13,14 @@ BEGIN
 	FOR pair IN
 		SELECT p.source, k.conname, k.conrelid::regclass AS child, t.key,
 			string_agg(format('p.%I OPERATOR(%I.%s) c.%I', pa.attname, n.nspname, o.oprname, ca.attname), ' AND ') AS joins
-		FROM shardkit.move_pairs($1, $2, $3) AS p
+		FROM shardkit_internal.move_pairs($1, $2, $3) AS p
 		JOIN shardkit.map_table AS t ON t.map = $1 AND t.relation = p.relation
 		JOIN pg_constraint AS k ON k.confrelid = p.source AND k.contype = 'f',
 		ROWS FROM (unnest(k.conkey), unnest(k.confkey), unnest(k.conpfeqop)) AS u (child, parent, op),
 		pg_attribute AS ca, pg_attribute AS pa, pg_operator AS o, pg_namespace AS n
 		WHERE ca.attrelid = k.conrelid AND ca.attnum = u.child AND pa.attrelid = k.confrelid AND pa.attnum = u.parent
 			AND o.oid = u.op AND n.oid = o.oprnamespace
-			AND NOT EXISTS (SELECT FROM shardkit.move_pairs($1, $2, $3) AS other WHERE other.source = k.conrelid)
+			AND NOT EXISTS (SELECT FROM shardkit_internal.move_pairs($1, $2, $3) AS other WHERE other.source = k.conrelid)
 		GROUP BY p.source, k.oid, k.conname, k.conrelid, t.key
 	LOOP
 		EXECUTE format('SELECT EXISTS (SELECT FROM (SELECT * FROM %s WHERE %s = ANY ($1)) AS p JOIN %s AS c ON %s)',
@@ -32,10 +32,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION move_foreign_key_hazards(text, int[], text) IS 'part of preflight: rows outside of the map that refer to rows that would leave';
+COMMENT ON FUNCTION shardkit_internal.move_foreign_key_hazards(text, int[], text) IS 'part of preflight: rows outside of the map that refer to rows that would leave';
 
 -- Rows of the target that are in the way of rows that would arrive.
-CREATE FUNCTION move_unique_hazards(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_unique_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -45,7 +45,7 @@ BEGIN
 	FOR pair IN
 		SELECT p.source, p.target, t.key, i.indexrelid::regclass AS index,
 			string_agg(format('s.%1$I = t.%1$I', a.attname), ' AND ') AS joins
-		FROM shardkit.move_pairs($1, $2, $3) AS p
+		FROM shardkit_internal.move_pairs($1, $2, $3) AS p
 		JOIN shardkit.map_table AS t ON t.map = $1 AND t.relation = p.relation
 		JOIN pg_index AS i ON i.indrelid = p.target AND i.indisunique AND i.indexprs IS NULL AND i.indpred IS NULL
 		JOIN pg_attribute AS a ON a.attrelid = p.target
@@ -61,10 +61,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-COMMENT ON FUNCTION move_unique_hazards(text, int[], text) IS 'part of preflight: unique conflicts on the target';
+COMMENT ON FUNCTION shardkit_internal.move_unique_hazards(text, int[], text) IS 'part of preflight: unique conflicts on the target';
 
 -- What moves, and what it takes. The rate is that of the map's last moves.
-CREATE FUNCTION move_bill(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_bill(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -83,12 +83,12 @@ BEGIN
 	FOR pair IN
 		SELECT p.source, p.target, t.key, (SELECT count(*) FROM pg_index AS i WHERE i.indrelid = p.target) AS indexes,
 			(SELECT c.relreplident = 'f' FROM pg_class AS c WHERE c.oid = p.source) AS full_identity
-		FROM shardkit.move_pairs($1, $2, $3) AS p
+		FROM shardkit_internal.move_pairs($1, $2, $3) AS p
 		JOIN shardkit.map_table AS t ON t.map = $1 AND t.relation = p.relation
 		ORDER BY p.source
 	LOOP
 		EXECUTE format('SELECT count(*), coalesce(sum(%s), 0) FROM %s WHERE %s = ANY ($1)',
-			shardkit.row_bytes_expression(pair.source), pair.source, shardkit.slot_expression(map, pair.key))
+			shardkit_internal.row_bytes_expression(pair.source), pair.source, shardkit.slot_expression(map, pair.key))
 			INTO row_count, row_bytes USING slots;
 		-- a row's insertion, its deletion, and an entry in each index
 		wal := row_bytes + row_count * (26 + 54 + 64 * pair.indexes) + CASE WHEN pair.full_identity THEN row_bytes ELSE 0 END;
@@ -106,10 +106,10 @@ BEGIN
 				ELSE format('%s s at the %s rows a second of the last moves', round((all_rows / per_second)::numeric, 1), round(per_second)) END),
 		format('CALL shardkit.move_rows(%L, %L, %L)', map, slots, to_node);
 END $$;
-COMMENT ON FUNCTION move_bill(text, int[], text) IS 'part of preflight: rows, bytes, WAL, free space and time';
+COMMENT ON FUNCTION shardkit_internal.move_bill(text, int[], text) IS 'part of preflight: rows, bytes, WAL, free space and time';
 
 -- Partitions that would change their schema, between local nodes.
-CREATE FUNCTION move_partition_hazards(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.move_partition_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	WITH moving AS MATERIALIZED (
@@ -118,7 +118,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 		JOIN shardkit.node AS f ON f.map = s.map AND f.name = s.node AND f.server IS NULL
 		JOIN shardkit.node AS n ON n.map = s.map AND n.name = $3 AND n.server IS NULL
 		JOIN shardkit.map_table AS t ON t.map = s.map AND t.kind = 'per_slot'
-		JOIN LATERAL shardkit.slot_partitions(to_regclass(t.relation)) AS p ON p.slot = s.slot
+		JOIN LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p ON p.slot = s.slot
 		JOIN pg_class AS c ON c.oid = p.partition_table
 		WHERE s.map = $1 AND s.slot = ANY ($2) AND s.node <> $3)
 	SELECT 'error', m.tab::text, format('it belongs to %s', m.relowner::regrole), format('ALTER TABLE %s OWNER TO %I', m.tab, current_user)
@@ -135,7 +135,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 	UNION ALL
 	SELECT 'bill', m.tab::text, format('goes to schema %I as it is: no row is copied', m.new_schema), NULL FROM moving AS m
 $$;
-COMMENT ON FUNCTION move_partition_hazards(text, int[], text) IS 'part of preflight: partitions that would change their schema';
+COMMENT ON FUNCTION shardkit_internal.move_partition_hazards(text, int[], text) IS 'part of preflight: partitions that would change their schema';
 
 CREATE FUNCTION preflight(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
@@ -152,16 +152,16 @@ BEGIN
 		RAISE EXCEPTION 'map "%" has no node "%"', $1, $3 USING ERRCODE = 'undefined_object', HINT = 'Table shardkit.node lists the nodes.';
 	END IF;
 	IF EXISTS (SELECT FROM shardkit.map_table AS t WHERE t.map = $1 AND t.kind = 'per_slot') THEN
-		RETURN QUERY SELECT * FROM shardkit.move_partition_hazards($1, $2, $3);
-		RETURN QUERY SELECT * FROM shardkit.server_preflight($1, $2, $3);
+		RETURN QUERY SELECT * FROM shardkit_internal.move_partition_hazards($1, $2, $3);
+		RETURN QUERY SELECT * FROM shardkit_internal.server_preflight($1, $2, $3);
 		RETURN;
 	END IF;
-	RETURN QUERY SELECT * FROM shardkit.move_hazards($1, $2, $3);
+	RETURN QUERY SELECT * FROM shardkit_internal.move_hazards($1, $2, $3);
 	-- Rows are looked at only where the tables allow it.
-	IF NOT EXISTS (SELECT FROM shardkit.move_hazards($1, $2, $3) AS h WHERE h.severity = 'error') THEN
-		RETURN QUERY SELECT * FROM shardkit.move_foreign_key_hazards($1, $2, $3);
-		RETURN QUERY SELECT * FROM shardkit.move_unique_hazards($1, $2, $3);
-		RETURN QUERY SELECT * FROM shardkit.move_bill($1, $2, $3);
+	IF NOT EXISTS (SELECT FROM shardkit_internal.move_hazards($1, $2, $3) AS h WHERE h.severity = 'error') THEN
+		RETURN QUERY SELECT * FROM shardkit_internal.move_foreign_key_hazards($1, $2, $3);
+		RETURN QUERY SELECT * FROM shardkit_internal.move_unique_hazards($1, $2, $3);
+		RETURN QUERY SELECT * FROM shardkit_internal.move_bill($1, $2, $3);
 	END IF;
 END $$;
 COMMENT ON FUNCTION preflight(text, int[], text) IS

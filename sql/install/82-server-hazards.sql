@@ -4,7 +4,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- Values of a type as SQL text, to be hashed here and there: an answer that differs is found out.
-CREATE FUNCTION canary_values(key_type regtype) RETURNS text[]
+CREATE FUNCTION shardkit_internal.canary_values(key_type regtype) RETURNS text[]
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 SELECT array_agg(format('%L::%s', v.value, key_type))
 FROM pg_type AS t, unnest(CASE
@@ -18,10 +18,10 @@ FROM pg_type AS t, unnest(CASE
 	ELSE '{}' END) AS v(value)
 WHERE t.oid = key_type
 $$;
-COMMENT ON FUNCTION canary_values(regtype) IS 'part of preflight: values whose hashes are compared between servers';
+COMMENT ON FUNCTION shardkit_internal.canary_values(regtype) IS 'part of preflight: values whose hashes are compared between servers';
 
 -- Statements that answer, on a server, which canaries it would put into another slot.
-CREATE FUNCTION canary_statements(parent regclass, slots int) RETURNS text
+CREATE FUNCTION shardkit_internal.canary_statements(parent regclass, slots int) RETURNS text
 	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	types regtype[];
@@ -35,8 +35,8 @@ BEGIN
 	FROM pg_partitioned_table AS p, unnest(p.partattrs::int2[]) WITH ORDINALITY AS k (attnum, number),
 		pg_attribute AS a
 	WHERE p.partrelid = parent AND a.attrelid = parent AND a.attnum = k.attnum;
-	first_values := shardkit.canary_values(types[1]);
-	SELECT string_agg(', ' || coalesce((shardkit.canary_values(t.type))[1], format('NULL::%s', t.type)), '' ORDER BY t.number)
+	first_values := shardkit_internal.canary_values(types[1]);
+	SELECT string_agg(', ' || coalesce((shardkit_internal.canary_values(t.type))[1], format('NULL::%s', t.type)), '' ORDER BY t.number)
 	INTO others FROM unnest(types) WITH ORDINALITY AS t (type, number) WHERE t.number > 1;
 	FOREACH canary IN ARRAY coalesce(first_values, '{}') LOOP
 		canary := canary || coalesce(others, '');
@@ -52,11 +52,11 @@ BEGIN
 		|| CASE WHEN list = '{}' THEN 'SELECT NULL::text WHERE false' ELSE array_to_string(list, ' UNION ALL ') END;
 END
 $$;
-COMMENT ON FUNCTION canary_statements(regclass, int) IS
+COMMENT ON FUNCTION shardkit_internal.canary_statements(regclass, int) IS
 'part of preflight: statements by which a server says which known keys it hashes into another slot';
 
 -- What is wrong with a server, whatever table moves.
-CREATE FUNCTION server_hazards(server name, schema text)
+CREATE FUNCTION shardkit_internal.server_hazards(server name, schema text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -107,10 +107,10 @@ BEGIN
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION server_hazards(name, text) IS 'part of preflight: what is wrong with a server';
+COMMENT ON FUNCTION shardkit_internal.server_hazards(name, text) IS 'part of preflight: what is wrong with a server';
 
 -- What is wrong with the table that a foreign partition stands for.
-CREATE FUNCTION remote_table_hazards(server name, remote text)
+CREATE FUNCTION shardkit_internal.remote_table_hazards(server name, remote text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
 	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 SELECT a[1], format('%s on server %I', remote, server), a[2], a[3] FROM shardkit.ask_server(server, format($query$
@@ -133,10 +133,10 @@ SELECT a[1], format('%s on server %I', remote, server), a[2], a[3] FROM shardkit
 	FROM pg_catalog.pg_publication_rel WHERE prrelid = pg_catalog.to_regclass(%1$L)
 	$query$, remote)) AS a
 $$;
-COMMENT ON FUNCTION remote_table_hazards(name, text) IS 'part of preflight: what is wrong with a table on a server';
+COMMENT ON FUNCTION shardkit_internal.remote_table_hazards(name, text) IS 'part of preflight: what is wrong with a table on a server';
 
 -- What is wrong on the coordinator with a table whose partitions move to or from servers.
-CREATE FUNCTION partitioned_table_hazards(parent regclass, partition_table regclass, to_server boolean)
+CREATE FUNCTION shardkit_internal.partitioned_table_hazards(parent regclass, partition_table regclass, to_server boolean)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
 SELECT 'error', parent::text, format('it has the unique index %s, and a foreign partition cannot be part of it', i.indexrelid::regclass),
@@ -177,7 +177,7 @@ UNION ALL
 SELECT 'warning', partition_table::text, 'it is published, its successor will not be', 'publish the partitioned table'
 FROM pg_publication_rel AS r WHERE r.prrelid = partition_table
 $$;
-COMMENT ON FUNCTION partitioned_table_hazards(regclass, regclass, boolean) IS
+COMMENT ON FUNCTION shardkit_internal.partitioned_table_hazards(regclass, regclass, boolean) IS
 'part of preflight: what is wrong on the coordinator with a table whose partitions move to or from servers';
 
 CREATE FUNCTION server_move_hazards(map text, slot int, to_node text)
@@ -194,13 +194,13 @@ BEGIN
 	SELECT n.* INTO target FROM shardkit.node AS n
 	WHERE n.map = server_move_hazards.map AND n.name = server_move_hazards.to_node;
 	IF target.server IS NOT NULL THEN
-		RETURN QUERY SELECT * FROM shardkit.server_hazards(target.server, target.schema::text);
+		RETURN QUERY SELECT * FROM shardkit_internal.server_hazards(target.server, target.schema::text);
 		IF FOUND THEN
 			RETURN;
 		END IF;
 	END IF;
 	IF source.server IS NOT NULL AND source.server IS DISTINCT FROM target.server THEN
-		RETURN QUERY SELECT * FROM shardkit.server_hazards(source.server, source.schema::text);
+		RETURN QUERY SELECT * FROM shardkit_internal.server_hazards(source.server, source.schema::text);
 		IF FOUND THEN
 			RETURN;
 		END IF;
@@ -213,14 +213,14 @@ BEGIN
 		WHERE t.map = server_move_hazards.map AND t.kind = 'per_slot'
 			AND pg_get_expr(c.relpartbound, c.oid) = format('FOR VALUES WITH (modulus %s, remainder %s)', m.slots, slot)
 	LOOP
-		RETURN QUERY SELECT * FROM shardkit.partitioned_table_hazards(part.parent, part.partition_table, target.server IS NOT NULL);
+		RETURN QUERY SELECT * FROM shardkit_internal.partitioned_table_hazards(part.parent, part.partition_table, target.server IS NOT NULL);
 		IF part.server IS NOT NULL THEN
-			RETURN QUERY SELECT * FROM shardkit.remote_table_hazards(part.server, shardkit.remote_name(part.partition_table));
+			RETURN QUERY SELECT * FROM shardkit_internal.remote_table_hazards(part.server, shardkit_internal.remote_name(part.partition_table));
 		END IF;
 		IF target.server IS NOT NULL THEN
 			RETURN QUERY SELECT 'error', format('server %I', target.server), format('it puts the key %s of %s into another slot', a[1], part.parent),
 				'use a server of the same architecture, encoding and collations'
-			FROM shardkit.ask_server(target.server, shardkit.canary_statements(part.parent, part.slots)) AS a WHERE a[1] IS NOT NULL;
+			FROM shardkit.ask_server(target.server, shardkit_internal.canary_statements(part.parent, part.slots)) AS a WHERE a[1] IS NOT NULL;
 		END IF;
 	END LOOP;
 END

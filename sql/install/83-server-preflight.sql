@@ -4,7 +4,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- Size of a partition where its rows lie; rows as the statistics there have them.
-CREATE FUNCTION partition_size(partition_table regclass, OUT row_count bigint, OUT bytes bigint)
+CREATE FUNCTION shardkit_internal.partition_size(partition_table regclass, OUT row_count bigint, OUT bytes bigint)
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	query text := 'SELECT CASE WHEN c.reltuples < 0 THEN 0 ELSE c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)'
@@ -17,14 +17,14 @@ BEGIN
 		EXECUTE format(query, partition_table) INTO row_count, bytes;
 	ELSE
 		SELECT a[1]::bigint, a[2]::bigint INTO row_count, bytes
-		FROM shardkit.ask_server(remote, format(query, shardkit.remote_name(partition_table))) AS a;
+		FROM shardkit.ask_server(remote, format(query, shardkit_internal.remote_name(partition_table))) AS a;
 	END IF;
 END
 $$;
-COMMENT ON FUNCTION partition_size(regclass) IS 'part of preflight: how large a partition is, where its rows lie';
+COMMENT ON FUNCTION shardkit_internal.partition_size(regclass) IS 'part of preflight: how large a partition is, where its rows lie';
 
 -- Of these slots those that come from or go to a server: hazards, and the bill where there is none.
-CREATE FUNCTION server_preflight(map text, slots int[], to_node text)
+CREATE FUNCTION shardkit_internal.server_preflight(map text, slots int[], to_node text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -51,8 +51,8 @@ BEGIN
 		EXIT WHEN bad;
 		FOR size IN
 			SELECT p.partition_table, z.row_count, z.bytes FROM shardkit.map_table AS t,
-				LATERAL shardkit.slot_partitions(t.relation::regclass) AS p,
-				LATERAL shardkit.partition_size(p.partition_table) AS z
+				LATERAL shardkit_internal.slot_partitions(t.relation::regclass) AS p,
+				LATERAL shardkit_internal.partition_size(p.partition_table) AS z
 			WHERE t.map = server_preflight.map AND t.kind = 'per_slot' AND p.slot = moved.slot
 		LOOP
 			severity := 'bill';
@@ -65,5 +65,5 @@ BEGIN
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION server_preflight(text, int[], text) IS
+COMMENT ON FUNCTION shardkit_internal.server_preflight(text, int[], text) IS
 'part of preflight: hazards and bill of slots that come from or go to a server';

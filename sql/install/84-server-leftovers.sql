@@ -4,7 +4,7 @@
 -- ------------------------------------------------------------------------------------------
 
 -- The tables in a node's schema on its server that no foreign table of this database stands for.
-CREATE FUNCTION unreferred_tables(server name, schema text) RETURNS SETOF text
+CREATE FUNCTION shardkit_internal.unreferred_tables(server name, schema text) RETURNS SETOF text
 	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 SELECT a[1] FROM shardkit.ask_server(server, format($query$
 	SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname)
@@ -12,9 +12,9 @@ SELECT a[1] FROM shardkit.ask_server(server, format($query$
 	WHERE n.nspname = %L AND c.relkind = 'r' AND c.relname <> 'shardkit_mark'$query$, schema)) AS a
 WHERE NOT EXISTS (
 	SELECT FROM pg_foreign_table AS f JOIN pg_foreign_server AS s ON s.oid = f.ftserver
-	WHERE s.srvname = server AND shardkit.remote_name(f.ftrelid) = a[1])
+	WHERE s.srvname = server AND shardkit_internal.remote_name(f.ftrelid) = a[1])
 $$;
-COMMENT ON FUNCTION unreferred_tables(name, text) IS
+COMMENT ON FUNCTION shardkit_internal.unreferred_tables(name, text) IS
 'tables of a schema on a server that no foreign table of this database stands for';
 
 CREATE FUNCTION server_leftovers(map text) RETURNS TABLE (kind text, object text, problem text, fix text)
@@ -30,7 +30,7 @@ BEGIN
 		format('its move from %s to %s stopped after %s%s', l.from_node, l.to_node, l.state, coalesce(': ' || l.error, '')), resume
 	FROM shardkit.move_log AS l JOIN shardkit.server_move AS x ON x.id = l.id JOIN shardkit.map AS m ON m.name = l.map
 	WHERE l.map = server_leftovers.map AND l.finished_at IS NULL
-		AND NOT shardkit.is_moving(l.map, l.slot);
+		AND NOT shardkit_internal.is_moving(l.map, l.slot);
 
 	RETURN QUERY
 	SELECT 'fence', t.tgrelid::regclass::text, 'the fence of a move that has ended still stands on it', resume
@@ -49,7 +49,7 @@ BEGIN
 			RETURN QUERY
 			SELECT 'orphan table', format('%s on server %I', u, remote.server), 'a move that was undone has left it',
 				format('SELECT shardkit.ask_server(%L, %L)', remote.server, 'DROP TABLE ' || u)
-			FROM shardkit.unreferred_tables(remote.server, remote.schema) AS u
+			FROM shardkit_internal.unreferred_tables(remote.server, remote.schema) AS u
 			WHERE EXISTS (SELECT FROM shardkit.server_move AS x JOIN shardkit.move_log AS l ON l.id = x.id
 				WHERE x.to_server = remote.server AND format('%I.%I', x.to_schema, x.to_table) = u AND l.state = 'undone');
 		EXCEPTION WHEN OTHERS THEN
@@ -69,9 +69,9 @@ COMMENT ON FUNCTION server_leftovers(text) IS
 'part of verify_map: unfinished moves, fences and tables that broken moves between servers have left, each with what cures it';
 
 -- Unfinished moves and fences are found by other parts of the audit, and not asked from servers.
-CREATE FUNCTION verify_leftovers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+CREATE FUNCTION shardkit_internal.verify_leftovers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 SELECT * FROM shardkit.server_leftovers(verify_leftovers.map) AS l WHERE l.kind IN ('orphan table', 'server')
 $$;
-COMMENT ON FUNCTION verify_leftovers(text) IS 'part of verify_map: what undone moves have left on servers';
+COMMENT ON FUNCTION shardkit_internal.verify_leftovers(text) IS 'part of verify_map: what undone moves have left on servers';

@@ -38,11 +38,11 @@ sub slurp { open my $in, '<:encoding(UTF-8)', $_[0] or return ''; local $/; retu
 sub functions {
 	my @found;
 	my $list = `psql -XAtq -F '|' -c "
-		SELECT f.proname, f.prokind, f.prorettype = 'trigger'::regtype, f.provariadic <> 0,
+		SELECT f.pronamespace::regnamespace || '.' || f.proname, f.prokind, f.prorettype = 'trigger'::regtype, f.provariadic <> 0,
 			array_to_string(ARRAY(SELECT format_type(t, NULL) FROM unnest(
 				CASE WHEN f.prokind = 'p' THEN coalesce(f.proallargtypes, f.proargtypes::oid[]) ELSE f.proargtypes::oid[] END)
 				WITH ORDINALITY AS u (t, n) ORDER BY n), ';')
-		FROM pg_proc AS f WHERE f.pronamespace = 'shardkit'::regnamespace ORDER BY f.oid"`;
+		FROM pg_proc AS f WHERE f.pronamespace IN ('shardkit'::regnamespace, 'shardkit_internal'::regnamespace) ORDER BY f.oid"`;
 	for (split /\n/, $list) {
 		my ($name, $kind, $trigger, $variadic, $types) = split /\|/, $_, 5;
 		my @types = split /;/, $types // '';
@@ -73,13 +73,13 @@ sub arguments {
 
 sub statement {
 	my $function = shift;
-	my $call = "shardkit.$function->{name}(" . ($function->{trigger} ? '' : arguments($function)) . ')';
+	my $call = "$function->{name}(" . ($function->{trigger} ? '' : arguments($function)) . ')';
 	if ($function->{trigger}) {
 		my $table = Values::pick(qw(plain empty odd hashed seen far n0.plain shardkit.map pg_temp.x));
 		my $arguments = join ', ', map { Values::text() } 1 .. rand 4;
 		return 'CREATE TRIGGER prey_trigger ' . Values::pick('BEFORE', 'AFTER', 'INSTEAD OF') . ' '
 			. Values::pick('INSERT', 'UPDATE', 'INSERT OR UPDATE OR DELETE', 'TRUNCATE') . " ON $table FOR EACH "
-			. Values::pick('ROW', 'STATEMENT') . " EXECUTE FUNCTION shardkit.$function->{name}($arguments)",
+			. Values::pick('ROW', 'STATEMENT') . " EXECUTE FUNCTION $function->{name}($arguments)",
 			"INSERT INTO $table DEFAULT VALUES", "UPDATE $table SET id = id + 1", "DELETE FROM $table WHERE id = 3";
 	}
 	return "CALL $call" if $function->{kind} eq 'p';

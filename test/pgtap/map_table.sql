@@ -35,8 +35,8 @@ GRANT UPDATE (price) ON "Full" TO table_reader WITH GRANT OPTION;
 SELECT shardkit.create_map('tables', 12, ARRAY['table1', 'table2']);
 SELECT shardkit.add_table('tables', 'table_users', 'user_id', template => 'table_users');
 SELECT shardkit.add_table('tables', '"Full"', 'user_id', template => '"Full"');
-SELECT is_empty($$SELECT * FROM shardkit.column_differences('table1."Full"', '"Full"')$$, 'the same columns');
-SELECT is_empty($$SELECT * FROM shardkit.rule_differences('table2."Full"', 'table1."Full"')
+SELECT is_empty($$SELECT * FROM shardkit_internal.column_differences('table1."Full"', '"Full"')$$, 'the same columns');
+SELECT is_empty($$SELECT * FROM shardkit_internal.rule_differences('table2."Full"', 'table1."Full"')
 	WHERE problem !~ 'foreign'$$, 'the same rules on every node');
 SELECT col_default_is('table1', 'Full', 'We ird', 'a''b', 'default');
 SELECT is(obj_description('table2."Full"'::regclass), 'it''s full', 'comment of the table');

@@ -59,11 +59,11 @@ BEGIN
 END $$;
 CREATE FUNCTION pg_temp.prediction_plan(relation regclass, key text, VARIADIC options text[]) RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.plan_of(replace(shardkit.predict_query(relation, key, weight => options[1]), '$1',
-		quote_literal(shardkit.tally_plan('{modulo(8)}', '{modulo(9)}')) || '::bytea')) $$;
-SELECT matches(pg_temp.prediction_plan('rows_of', 'tenant', 'cost'), '"Partial Mode": "Partial".*PARTIAL shardkit.tally', 'a Partial Aggregate of the prediction');
+		quote_literal(shardkit_internal.tally_plan('{modulo(8)}', '{modulo(9)}')) || '::bytea')) $$;
+SELECT matches(pg_temp.prediction_plan('rows_of', 'tenant', 'cost'), '"Partial Mode": "Partial".*PARTIAL shardkit_internal.tally', 'a Partial Aggregate of the prediction');
 SELECT matches(pg_temp.plan_of($$SELECT shardkit.churn(shardkit.partition_hash(tenant), 'modulo(8)', 'modulo(9)') FROM rows_of$$),
 	'"Partial Mode": "Partial".*PARTIAL shardkit.churn', 'a Partial Aggregate of churn');
-SELECT matches(pg_temp.plan_of('SELECT shardkit.heavy_hashes(tenant) FROM rows_of'), '"Partial Mode": "Partial"', 'a Partial Aggregate of heavy keys');
+SELECT matches(pg_temp.plan_of('SELECT shardkit_internal.heavy_hashes(tenant) FROM rows_of'), '"Partial Mode": "Partial"', 'a Partial Aggregate of heavy keys');
 CREATE TEMP TABLE parallel_answers AS
 	SELECT (SELECT array_agg(p) FROM pairs, shardkit.predict_churn('rows_of', 'tenant, region', old_layout, new_layout, weight => 'cost') AS p) AS churn,
 		(SELECT array_agg(c) FROM shardkit.compare_strategies('rows_of', 'tenant', 8, 9) AS c) AS compared,
@@ -77,7 +77,7 @@ SELECT ok(direct = (SELECT shardkit.churn(shardkit.partition_hash(tenant), 'modu
 
 -- all seven strategies agree with each alone
 SELECT results_eq($$SELECT rows_moved FROM shardkit.compare_strategies('rows_of', 'tenant', 5, 8, vnodes => 32, slots => 72)$$,
-	$$SELECT p.rows_moved FROM shardkit.predict_strategies(5, 8, 32, 72) AS s, shardkit.predict_churn('rows_of', 'tenant', s.old_layout, s.new_layout) AS p ORDER BY s.place$$,
+	$$SELECT p.rows_moved FROM shardkit_internal.predict_strategies(5, 8, 32, 72) AS s, shardkit.predict_churn('rows_of', 'tenant', s.old_layout, s.new_layout) AS p ORDER BY s.place$$,
 	'compare_strategies is seven times predict_churn');
 SELECT results_eq($$SELECT key, rows, weight FROM shardkit.hot_keys('rows_of', 'tenant', 20, weight => 'cost')$$,
 	$$SELECT tenant, count(*), sum(cost)::float8 FROM rows_of GROUP BY tenant ORDER BY 2 DESC, tenant COLLATE "C" LIMIT 20$$, 'hot_keys, exactly');

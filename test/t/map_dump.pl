@@ -63,6 +63,7 @@ my %restore = (
 	plain => sub {
 		my $db = shift;
 		$origin->command_ok([ 'pg_dump', '-f', "$folder/plain.sql", $origin->connstr('postgres') ], 'pg_dump');
+		unlike(slurp_file("$folder/plain.sql"), qr/shardkit_internal/, 'the schema of private functions comes with the extension');
 		$fresh->command_ok([ 'psql', '-XAtq', '-f', "$folder/plain.sql", $fresh->connstr($db) ], 'psql');
 	},
 	custom => sub {
@@ -124,5 +125,15 @@ SQL
 			tableoid::regclass::text NOT LIKE shardkit.node_of('parts', id) || '.%') FROM parent.events}),
 		's1|3000|0', "$how: and move");
 }
+
+# The schema of private functions comes and goes with the extension, and takes over nobody else's.
+my $internal = q{SELECT count(*) FROM pg_namespace WHERE nspname = 'shardkit_internal'};
+is($fresh->safe_psql('plain', $internal), '1', 'restored with its private functions');
+$fresh->safe_psql('plain', 'DROP EXTENSION shardkit CASCADE');
+is($fresh->safe_psql('plain', $internal), '0', 'which go with the extension');
+$fresh->safe_psql('plain', 'CREATE SCHEMA shardkit_internal');
+my ($status, $out, $error) = $fresh->psql('plain', 'CREATE EXTENSION shardkit');
+like($error, qr/schema "shardkit_internal" already exists/, 'a schema of that name is not taken over');
+$fresh->safe_psql('plain', 'DROP SCHEMA shardkit_internal; CREATE EXTENSION shardkit');
 
 done_testing();

@@ -44,7 +44,7 @@ sub refused {
 	return;
 }
 
-is(query("SELECT count(*) FILTER (WHERE server IS NULL), count(*) FILTER (WHERE server = 'far') FROM shardkit.slot_partitions('orders')"),
+is(query("SELECT count(*) FILTER (WHERE server IS NULL), count(*) FILTER (WHERE server = 'far') FROM shardkit_internal.slot_partitions('orders')"),
 	'4|4', 'partitions lie where their owners are');
 is(query('SELECT count(*), count(DISTINCT id) FROM orders'), '1000|1000', 'rows go through the parent, numbers are unique');
 is(query('SELECT sum(rows), count(*) FROM shardkit.slot_counts($$orders$$)'), '1000|8', 'rows are counted where they lie');

@@ -37,7 +37,7 @@ sub ask { return $node->safe_psql('postgres', shift) }
 sub remote_sql
 {
 	my $query = ask("SELECT replace(shardkit.predict_query('orders', 'user_id'), '\$1',
-		quote_literal(shardkit.tally_plan('{modulo(8)}', '{modulo(9)}')) || '::bytea')");
+		quote_literal(shardkit_internal.tally_plan('{modulo(8)}', '{modulo(9)}')) || '::bytea')");
 	return join "\n", grep { /Remote SQL/ } split /\n/, ask("EXPLAIN (VERBOSE, COSTS OFF) $query");
 }
 
@@ -64,7 +64,7 @@ sub check_figures
 
 check_figures('shipped');
 my $shipped = remote_sql();
-is(scalar(() = $shipped =~ /Remote SQL: SELECT shardkit\.tally\(E'\\\\x[0-9a-f]+'::bytea, NULL::double precision, user_id\) FROM public\.orders$/mg), 8,
+is(scalar(() = $shipped =~ /Remote SQL: SELECT shardkit_internal\.tally\(E'\\\\x[0-9a-f]+'::bytea, NULL::double precision, user_id\) FROM public\.orders$/mg), 8,
 	'each server counts its own rows') or diag $shipped;
 unlike($shipped, qr/SELECT user_id FROM/, 'and sends no keys');
 
@@ -88,7 +88,7 @@ like($err, qr/cannot be sampled/, 'foreign tables cannot be sampled');
 
 # Row security on the parent: partitions are not asked behind its back.
 ask("ALTER SERVER shard_$_ OPTIONS (ADD extensions 'hstore, shardkit')") for 0 .. 7;
-like(remote_sql(), qr/shardkit\.tally/, 'a list of extensions is read');
+like(remote_sql(), qr/shardkit_internal\.tally/, 'a list of extensions is read');
 ask(q{CREATE ROLE reader; GRANT SELECT ON orders TO reader; ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
 	CREATE POLICY few ON orders FOR SELECT TO reader USING (user_id <= 100)});
 ask("CREATE USER MAPPING FOR reader SERVER shard_$_ OPTIONS (user '" . $node->safe_psql('postgres', 'SELECT current_user') . "', password_required 'false')") for 0 .. 7;

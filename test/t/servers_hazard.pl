@@ -62,7 +62,7 @@ is_hazard('another name over there', $home,
 is_hazard('server that is down', $home, "ALTER SERVER s2 OPTIONS (SET port '1')",
 	qr/server s2 \| could not connect/, "ALTER SERVER s2 OPTIONS (SET port '" . $target->port . "')");
 
-like($stand->query("SELECT severity || ' | ' || object || ' | ' || problem FROM shardkit.server_preflight('orders', '{0,1}', 'n2')"),
+like($stand->query("SELECT severity || ' | ' || object || ' | ' || problem FROM shardkit_internal.server_preflight('orders', '{0,1}', 'n2')"),
 	qr/^bill \| n1\.orders_0 \| about \d+ rows, \d+ kB from node n1 to node n2.*\nbill \| n1\.orders_1 /, 'the bill of two slots');
 
 # Another shape is found when both sides are compared, and the try is undone.

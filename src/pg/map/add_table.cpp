@@ -180,19 +180,20 @@ void AddPerSlot(const MapEntry &map, MapTable &table)
 	CheckKeyTypes(map, table.key_types);
 	InsertTable(map, table);
 	if (!OidIsValid(parent)) {
-		RunAsCaller("SELECT shardkit.create_partitioned_table($1, $2, $3::pg_catalog.regclass, $4)",
+		RunAsCaller("SELECT shardkit_internal.create_partitioned_table($1, $2, "
+					"$3::pg_catalog.regclass, $4)",
 			{SqlText(table.relation), SqlText(columns), SqlOid(model),
 				{BOOLOID, BoolGetDatum(!HasServer(map)), false}});
 		parent = RelationNamed(table.relation);
 	}
-	RunAsCaller("SELECT shardkit.check_partitioned_table($1, $2::pg_catalog.regclass, $3)",
+	RunAsCaller("SELECT shardkit_internal.check_partitioned_table($1, $2::pg_catalog.regclass, $3)",
 		{SqlText(map.name), SqlOid(parent), SqlText(columns)});
 	for (const MapNode &node : map.nodes)
 		CreateNodeTable(map, table, node);
-	RunAsCaller("SELECT shardkit.adopt_remote_tables($1, $2)",
+	RunAsCaller("SELECT shardkit_internal.adopt_remote_tables($1, $2)",
 		{SqlText(map.name), SqlText(table.relation)});
-	RunAsCaller(
-		"SELECT shardkit.create_partitions($1, $2)", {SqlText(map.name), SqlText(table.relation)});
+	RunAsCaller("SELECT shardkit_internal.create_partitions($1, $2)",
+		{SqlText(map.name), SqlText(table.relation)});
 }
 
 } // namespace
@@ -263,7 +264,7 @@ Datum shardkit_repair_table(PG_FUNCTION_ARGS)
 	for (const MapNode &node : map.nodes)
 		CreateForeignKeys(map, node);
 	if (table.per_slot) {
-		RunAsCaller("SELECT shardkit.adopt_remote_tables($1, $2)",
+		RunAsCaller("SELECT shardkit_internal.adopt_remote_tables($1, $2)",
 			{SqlText(map.name), SqlText(table.relation)});
 		CreatePartitions(map);
 	}

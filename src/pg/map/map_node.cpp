@@ -52,7 +52,7 @@ void CheckSchema(const char *schema)
 				errmsg("schema name \"%s\" is longer than %d bytes", schema, NAMEDATALEN - 1),
 				errhint("Give the node a shorter schema name.")));
 	if (IsReservedName(schema) || std::strcmp(schema, "information_schema") == 0 ||
-		std::strcmp(schema, "shardkit") == 0)
+		std::strcmp(schema, "shardkit") == 0 || std::strcmp(schema, "shardkit_internal") == 0)
 		ereport(ERROR,
 			(errcode(ERRCODE_RESERVED_NAME), errmsg("schema \"%s\" cannot be a node", schema)));
 }

@@ -34,8 +34,9 @@ void CheckShape(Oid relation, Oid model)
 {
 	if (relation == model || !OidIsValid(model))
 		return;
-	if (RunAsCaller("SELECT problem, fix FROM shardkit.column_differences($1::pg_catalog.regclass,"
-					" $2::pg_catalog.regclass)",
+	if (RunAsCaller(
+			"SELECT problem, fix FROM shardkit_internal.column_differences($1::pg_catalog.regclass,"
+			" $2::pg_catalog.regclass)",
 			{SqlOid(relation), SqlOid(model)}) == 0)
 		return;
 	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -99,7 +100,7 @@ void CreateMissing(const MapEntry &map, const MapTable &table, const MapNode &no
 		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
 						   errmsg("no node of map \"%s\" has a table %s", map.name, table.relation),
 						   errhint("Name a template to create it from.")));
-	RunAsCaller("SELECT shardkit.create_table_like($1, $2, $3::pg_catalog.regclass)",
+	RunAsCaller("SELECT shardkit_internal.create_table_like($1, $2, $3::pg_catalog.regclass)",
 		{SqlName(node.schema), SqlName(BareName(table.relation)), SqlOid(model)});
 }
 
@@ -186,7 +187,7 @@ void CreateForeignKeys(const MapEntry &map, const MapNode &node)
 		const Oid relation = NodeTableOid(table, node);
 		const Oid model = ModelOf(map, table, &node);
 		if (OidIsValid(relation) && OidIsValid(model))
-			RunAsCaller("SELECT shardkit.add_foreign_keys($1::pg_catalog.regclass,"
+			RunAsCaller("SELECT shardkit_internal.add_foreign_keys($1::pg_catalog.regclass,"
 						" $2::pg_catalog.regclass)",
 				{SqlOid(relation), SqlOid(model)});
 	}
@@ -196,7 +197,7 @@ void CreatePartitions(const MapEntry &map)
 {
 	for (const MapTable &table : map.tables)
 		if (table.per_slot)
-			RunAsCaller("SELECT shardkit.create_partitions($1, $2)",
+			RunAsCaller("SELECT shardkit_internal.create_partitions($1, $2)",
 				{SqlText(map.name), SqlText(table.relation)});
 }
 

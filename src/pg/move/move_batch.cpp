@@ -57,7 +57,7 @@ void CarryRows(const MapEntry &map, const MoveBatch &batch, std::span<MoveTable>
 	}
 	AtEOXact_GUC(true, nest_level);
 	for (const MoveTable &table : tables)
-		RunAsCaller("SELECT shardkit.advance_sequences($1::regclass, $2::regclass)",
+		RunAsCaller("SELECT shardkit_internal.advance_sequences($1::regclass, $2::regclass)",
 			{SqlOid(table.source), SqlOid(table.target)});
 }
 

@@ -128,7 +128,7 @@ constexpr const char *kDeferrable =
 
 void CheckHazards(const char *map, const MoveBatch &batch)
 {
-	if (RunAsCaller("SELECT object, problem, fix FROM shardkit.move_hazards($1, $2, $3)"
+	if (RunAsCaller("SELECT object, problem, fix FROM shardkit_internal.move_hazards($1, $2, $3)"
 					" WHERE severity = 'error' LIMIT 1",
 			{SqlText(map), {INT4ARRAYOID, SlotArray(batch.slots), false}, SqlText(batch.to)}) == 0)
 		return;
