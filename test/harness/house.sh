@@ -59,22 +59,52 @@ listed() {
 	[ "$names" = "$files" ] || printf '%s: %s\nfiles: %s\n' "$variable" "${names//$'\n'/ }" "${files//$'\n'/ }"
 }
 
+schemas="IN ('shardkit'::regnamespace, 'shardkit_internal'::regnamespace)"
+
 commented() {
 	psql -XAtq -v ON_ERROR_STOP=1 -c "
 		SELECT f.oid::regprocedure || ': no COMMENT ON' FROM pg_proc AS f
-		WHERE f.pronamespace = 'shardkit'::regnamespace AND obj_description(f.oid, 'pg_proc') IS NULL
+		WHERE f.pronamespace $schemas AND obj_description(f.oid, 'pg_proc') IS NULL
 			AND has_function_privilege('house_public', f.oid, 'EXECUTE')
 		UNION ALL
 		SELECT c.oid::regclass || ': no COMMENT ON' FROM pg_class AS c
-		WHERE c.relnamespace = 'shardkit'::regnamespace AND c.relkind IN ('r', 'v')
+		WHERE c.relnamespace $schemas AND c.relkind IN ('r', 'v')
 			AND obj_description(c.oid, 'pg_class') IS NULL"
 }
 
 pinned() {
 	psql -XAtq -v ON_ERROR_STOP=1 -c "
 		SELECT f.oid::regprocedure || ': SECURITY DEFINER without search_path' FROM pg_proc AS f
-		WHERE f.pronamespace = 'shardkit'::regnamespace AND f.prosecdef
+		WHERE f.pronamespace $schemas AND f.prosecdef
 			AND NOT coalesce(f.proconfig::text, '') LIKE '%search_path=%'"
+}
+
+# Functions that users call, one name a line: not those behind a type and its operators.
+public_functions() {
+	psql -XAtq -v ON_ERROR_STOP=1 -c "
+		SELECT DISTINCT f.proname FROM pg_proc AS f WHERE f.pronamespace = 'shardkit'::regnamespace
+			AND f.oid NOT IN (SELECT unnest(ARRAY[t.typinput, t.typoutput, t.typreceive, t.typsend]) FROM pg_type AS t
+				UNION SELECT o.oprcode FROM pg_operator AS o UNION SELECT a.amproc FROM pg_amproc AS a)
+		ORDER BY 1"
+}
+
+# A name in the text of the reference, as code: alone in backquotes, or with its arguments.
+named_in() {
+	local name=$1
+	shift
+	grep -qE "(\`|\bshardkit\.)$name(\(|\`)" "$@"
+}
+
+documented() {
+	local name
+	[ "$(public_functions | wc -l)" -gt 50 ] || echo 'public functions were not found'
+	for name in $(public_functions); do
+		named_in "$name" doc/*.md || echo "$name: no word in doc/, so its place is shardkit_internal"
+	done
+	for name in $(psql -XAtq -c "SELECT DISTINCT proname FROM pg_proc
+			WHERE pronamespace = 'shardkit_internal'::regnamespace"); do
+		! named_in "$name" README.md doc/*.md || echo "$name: the documents offer it, but it is in shardkit_internal"
+	done
 }
 
 check 'the library imports nothing of the C++ runtime' symbols
@@ -91,7 +121,8 @@ check 'every isolation spec is run' listed ISOLATION test/isolation/specs spec
 createdb house
 psql -Xqd house -c 'CREATE EXTENSION shardkit' -c 'CREATE ROLE house_public'
 export PGDATABASE=house
-check 'every public object has a comment' commented
+check 'every object has a comment' commented
+check 'what doc/ names is public, and the other way round' documented
 check 'security definer functions pin their search path' pinned
 check 'README.md: its SQL runs, its links lead somewhere' test/harness/readme.sh
 echo "1..$number"
