@@ -108,7 +108,7 @@ sub surroundings {
 		"UPDATE shardkit.map SET slots = slots + 1", 'DELETE FROM shardkit.map', "UPDATE shardkit.map_table SET key = 'nosuch, 7'");
 }
 
-my $memory = 'SELECT sum(total_bytes) AS bytes FROM pg_backend_memory_contexts';
+my $memory = 'SELECT sum(total_bytes) AS session_bytes FROM pg_backend_memory_contexts';
 sub batch {
 	my @functions = @_;
 	my @lines = ('SET search_path = prey, public;', "SET statement_timeout = '3s';", "SET lock_timeout = '1s';");
@@ -176,7 +176,7 @@ my @round = map { ('SAVEPOINT s;', $_, 'ROLLBACK TO s;', 'RELEASE s;') } @fixed;
 write_file("$folder/hunt.memory.sql", @settings, (@round) x 3, 'ROLLBACK;', "$memory;", 'BEGIN;', (@round) x 6, 'ROLLBACK;', "$memory;");
 psql_file("$FindBin::Bin/setup.sql", "$folder/hunt.setup.log");
 psql_file("$folder/hunt.memory.sql", "$folder/hunt.memory.log");
-my @bytes = slurp("$folder/hunt.memory.log") =~ /bytes\s*\n-+\n\s*(\d+)/g;
+my @bytes = slurp("$folder/hunt.memory.log") =~ /session_bytes\s*\n-+\n\s*(\d+)/g;
 my $grown = @bytes == 2 ? $bytes[1] - $bytes[0] : -1;
 
 print "# $batches batches, $statements statements, errors by SQLSTATE: ",
