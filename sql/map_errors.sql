@@ -75,6 +75,7 @@ SELECT document, refused(format('SELECT shardkit.import_map(%L)', document)) FRO
 	('{"map": "x", "slots": "many"}'), ('{"map": "x", "slots": 4, "epoch": -1}'),
 	('{"map": "m", "slots": 4}'), ('{"map": "x", "slots": 4, "nodes": 3}'),
 	('{"map": "x", "slots": 4, "nodes": [{"schema": "s"}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}, {"name": "a", "schema": "b"}]}'),
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "b", "slots": [1]}]}'),
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [4]}]}'),
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [1, [0, 2]]}]}'),

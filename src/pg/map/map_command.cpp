@@ -27,12 +27,12 @@ int64 CreateMap(const char *name, int32 slots, std::span<char *> nodes, const ch
 {
 	InsertMap(name, slots, hash, 0);
 	for (const char *node : nodes)
-		InsertNode(GetMap(name), {.name = node,
-									 .name_text = 0,
-									 .schema = node,
-									 .server = nullptr,
-									 .weight = 1,
-									 .draining = false});
+		InsertListedNode(GetMap(name), {.name = node,
+										   .name_text = 0,
+										   .schema = node,
+										   .server = nullptr,
+										   .weight = 1,
+										   .draining = false});
 	const MapEntry &map = GetMap(name);
 	StringInfo change = BeginChange("create_map");
 	AddNumber(change, "slots", slots);

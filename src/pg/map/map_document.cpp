@@ -76,12 +76,13 @@ void ImportNodes(const char *name, const SqlValue &document)
 							  " schema text, server text, weight float8, state text)",
 		{document});
 	for (uint64 row = 0; row < nodes.count; ++row)
-		InsertNode(GetMap(name), {.name = RequiredText(nodes, row, 1, "a node's name"),
-									 .name_text = 0,
-									 .schema = Text(nodes, row, 2),
-									 .server = Text(nodes, row, 3),
-									 .weight = DatumGetFloat8(Value(nodes, row, 4, "weight")),
-									 .draining = DatumGetBool(Value(nodes, row, 5, "state"))});
+		InsertListedNode(
+			GetMap(name), {.name = RequiredText(nodes, row, 1, "a node's name"),
+							  .name_text = 0,
+							  .schema = Text(nodes, row, 2),
+							  .server = Text(nodes, row, 3),
+							  .weight = DatumGetFloat8(Value(nodes, row, 4, "weight")),
+							  .draining = DatumGetBool(Value(nodes, row, 5, "state"))});
 }
 
 void TakeSlot(const MapEntry &map, std::span<int32> owners, int32 slot, int32 node)

@@ -97,6 +97,14 @@ void InsertNode(const MapEntry &map, const MapNode &node)
 			SqlFloat(node.weight), SqlText(node.draining ? "draining" : "active")});
 }
 
+void InsertListedNode(const MapEntry &map, const MapNode &node)
+{
+	if (FindNode(map, node.name) != kNoNode)
+		ereport(ERROR,
+			(errcode(ERRCODE_DUPLICATE_OBJECT), errmsg("node \"%s\" is named twice", node.name)));
+	InsertNode(map, node);
+}
+
 namespace
 {
 

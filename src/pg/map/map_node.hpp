@@ -16,6 +16,9 @@ void CheckName(const char *what, const char *name);
  */
 void InsertNode(const MapEntry &map, const MapNode &node);
 
+/* The same for a map that is being made, whose nodes come from one list. */
+void InsertListedNode(const MapEntry &map, const MapNode &node);
+
 } // namespace shardkit
 
 #endif
