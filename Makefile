@@ -110,6 +110,7 @@ PG_OBJS = \
 	src/pg/predict/churn.o \
 	src/pg/predict/heavy.o \
 	src/pg/key/partition.o \
+	src/pg/key/partitioned.o \
 	src/pg/predict/partition_layout.o \
 	src/pg/key/partition_route.o \
 	src/pg/move/move.o \

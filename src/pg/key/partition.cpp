@@ -1,6 +1,7 @@
 #include "pg/key/key_arguments.hpp"
 #include "pg/key/key_convert.hpp"
 #include "pg/key/partition_route.hpp"
+#include "pg/key/partitioned.hpp"
 
 #include "pg/pg.hpp"
 
@@ -76,10 +77,7 @@ struct ParentState {
 
 Relation OpenPartitioned(Oid parent)
 {
-	Relation relation = try_relation_open(parent, AccessShareLock);
-	if (relation == nullptr)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						   errmsg("relation with OID %u does not exist", parent)));
+	Relation relation = OpenRelation(parent);
 	if (relation->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
 		ereport(ERROR,
 			(errcode(ERRCODE_WRONG_OBJECT_TYPE),

@@ -1,3 +1,5 @@
+#include "pg/key/partitioned.hpp"
+
 #include "pg/pg.hpp"
 
 /*
@@ -5,6 +7,8 @@
  * its partition. A partition is node-<its remainder>; remainders of different partitions differ,
  * since otherwise both would own the slot of that number.
  */
+
+using namespace shardkit;
 
 namespace
 {
@@ -121,17 +125,8 @@ char *LayoutText(const int *owners, int slots)
 
 Relation OpenParent(Oid parent)
 {
-	Relation relation = try_relation_open(parent, AccessShareLock);
-	if (relation == nullptr)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						   errmsg("relation with OID %u does not exist", parent)));
-	const PartitionKey key = RelationGetPartitionKey(relation);
-	if (key == nullptr || key->strategy != PARTITION_STRATEGY_HASH)
-		ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not partitioned by hash", RelationGetRelationName(relation)),
-				errhint("Name the key and the old modulus: predict_modulus_change(relation, key, "
-						"old_modulus, new_modulus).")));
+	Relation relation = OpenRelation(parent);
+	(void)HashPartitionKey(relation);
 	if (RelationGetPartitionDesc(relation, true)->nparts == 0)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						   errmsg("\"%s\" has no partitions", RelationGetRelationName(relation))));

@@ -1,4 +1,5 @@
 #include "pg/key/key.hpp"
+#include "pg/key/partitioned.hpp"
 
 #include "pg/pg.hpp"
 
@@ -46,13 +47,7 @@ char *ExpressionText(Relation relation, Node *expression)
 /* The columns by which a hash-partitioned table is partitioned. */
 KeyText PartitionKeyText(Relation relation)
 {
-	const PartitionKey key = RelationGetPartitionKey(relation);
-	if (key == nullptr || key->strategy != PARTITION_STRATEGY_HASH)
-		ereport(ERROR,
-			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not partitioned by hash", RelationGetRelationName(relation)),
-				errhint("Name the key and the old modulus: predict_modulus_change(relation, key, "
-						"old_modulus, new_modulus).")));
+	const PartitionKey key = HashPartitionKey(relation);
 	KeyText text = {};
 	text.columns = key->partnatts;
 	text.is_plain = true;
@@ -86,10 +81,7 @@ Datum shardkit_predict_key(PG_FUNCTION_ARGS)
 	TupleDesc description = nullptr;
 	if (get_call_result_type(fcinfo, nullptr, &description) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	Relation relation = try_relation_open(PG_GETARG_OID(0), AccessShareLock);
-	if (relation == nullptr)
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
-						   errmsg("relation with OID %u does not exist", PG_GETARG_OID(0))));
+	Relation relation = OpenRelation(PG_GETARG_OID(0));
 	KeyText key = PG_ARGISNULL(1) ? PartitionKeyText(relation)
 								  : NamedKey(relation, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	relation_close(relation, AccessShareLock);
