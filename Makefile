@@ -136,6 +136,7 @@ PG_OBJS = \
 	src/pg/map/plan.o \
 	src/pg/map/require.o \
 	src/pg/move/row_hash.o \
+	src/pg/subtransaction.o \
 
 
 OBJS = $(CORE_OBJS) $(PG_OBJS)

@@ -1,5 +1,6 @@
 #include "pg/move/move.hpp"
 #include "pg/move/move_lock.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/pg.hpp"
 
@@ -23,35 +24,26 @@ const char *NameOf(Oid table)
  */
 void Analyze(Oid table)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	BeginInternalSubTransaction(nullptr);
-	MemoryContextSwitchTo(caller);
+	const auto sub = BeginSubtransaction();
 	PG_TRY();
 	{
 		BoundLockWaits();
 		const char *name = NameOf(table);
 		if (name != nullptr)
 			(void)SPI_execute(psprintf("ANALYZE %s", name), false, 0);
-		ReleaseCurrentSubTransaction();
+		CommitSubtransaction(sub);
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(caller);
-		ErrorData *error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(caller);
-		CurrentResourceOwner = owner;
+		auto *error = AbortAfterError(sub);
 		if (error->sqlerrcode == ERRCODE_QUERY_CANCELED) {
 			error->detail = pstrdup("All rows were moved before; only statistics are missing.");
 			error->hint = pstrdup("Run ANALYZE on the tables of the new owner.");
 			ReThrowError(error);
 		}
+		FreeErrorData(error);
 	}
 	PG_END_TRY();
-	MemoryContextSwitchTo(caller);
-	CurrentResourceOwner = owner;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "pg/move/move.hpp"
 #include "pg/move/move_lock.hpp"
 #include "pg/move/move_progress.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/pg.hpp"
 
@@ -126,34 +127,24 @@ Outcome Round(Move &move, const MoveBatch &batch, Waiting &waiting)
  */
 Outcome TryRound(Move &move, const MoveBatch &batch, Waiting &waiting)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
 	volatile Outcome outcome = Outcome::kBusy;
-	BeginInternalSubTransaction(nullptr);
-	MemoryContextSwitchTo(caller);
+	const auto sub = BeginSubtransaction();
 	PG_TRY();
 	{
 		outcome = Round(move, batch, waiting);
 		if (outcome == Outcome::kMoved)
-			ReleaseCurrentSubTransaction();
+			CommitSubtransaction(sub);
 		else
-			RollbackAndReleaseCurrentSubTransaction();
+			AbortSubtransaction(sub);
 	}
 	PG_CATCH();
 	{
-		MemoryContextSwitchTo(caller);
-		ErrorData *error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-		MemoryContextSwitchTo(caller);
-		CurrentResourceOwner = owner;
+		auto *error = AbortAfterError(sub);
 		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 			ReThrowError(error);
 		FreeErrorData(error);
 	}
 	PG_END_TRY();
-	MemoryContextSwitchTo(caller);
-	CurrentResourceOwner = owner;
 	return outcome;
 }
 

@@ -1,6 +1,7 @@
 #include "pg/server/server_lock.hpp"
 
 #include "pg/map/map_lock.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/server/remote_pg.hpp"
 
@@ -36,37 +37,6 @@ void BoundQueue(int round)
 }
 
 } // namespace
-
-Subtransaction BeginSubtransaction()
-{
-	const Subtransaction sub = {CurrentMemoryContext, CurrentResourceOwner};
-	BeginInternalSubTransaction(nullptr);
-	MemoryContextSwitchTo(sub.memory);
-	return sub;
-}
-
-void CommitSubtransaction(const Subtransaction &sub)
-{
-	ReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(sub.memory);
-	CurrentResourceOwner = sub.owner;
-}
-
-void AbortSubtransaction(const Subtransaction &sub)
-{
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(sub.memory);
-	CurrentResourceOwner = sub.owner;
-}
-
-ErrorData *AbortAfterError(const Subtransaction &sub)
-{
-	MemoryContextSwitchTo(sub.memory);
-	ErrorData *error = CopyErrorData();
-	FlushErrorState();
-	AbortSubtransaction(sub);
-	return error;
-}
 
 LOCKTAG RelationObject(Oid relation)
 {

@@ -5,6 +5,7 @@
 #include "pg/map/catalog.hpp"
 #include "pg/server/server_lock.hpp"
 #include "pg/server/server_move.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/server/remote_pg.hpp"
 
