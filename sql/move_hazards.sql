@@ -113,6 +113,23 @@ SELECT line FROM carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE TRI
 SELECT line FROM carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE TRIGGER t BEFORE INSERT ON b.t FOR EACH ROW EXECUTE FUNCTION dropped(); ALTER TABLE b.t ENABLE ALWAYS TRIGGER t') line WHERE line !~ 'preflight: warning';
 SELECT line FROM carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE TRIGGER t BEFORE INSERT ON b.t FOR EACH ROW EXECUTE FUNCTION rekeyed(); ALTER TABLE b.t ENABLE ALWAYS TRIGGER t') line WHERE line !~ 'preflight: warning';
 SELECT line FROM carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE TRIGGER t BEFORE DELETE ON a.t FOR EACH ROW EXECUTE FUNCTION dropped(); ALTER TABLE a.t ENABLE ALWAYS TRIGGER t') line WHERE line !~ 'preflight: warning';
+
+\echo == triggers that fire always and write themselves: what they do to moved rows is seen, at once or at commit
+CREATE FUNCTION wrote() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN EXECUTE TG_ARGV[0] USING NEW.id, OLD.id; RETURN NULL; END $$;
+SELECT statement, line FROM (VALUES
+	('', 'INSERT ON b.t', 'DELETE FROM b.t WHERE id = $1 AND id % 2 = 0'),
+	('', 'INSERT ON b.t', 'UPDATE b.t SET v = ''changed'' WHERE id = $1'),
+	('', 'INSERT ON b.t', 'INSERT INTO b.t SELECT $1, ''more'' WHERE $1 NOT IN (SELECT id FROM b.t WHERE v = ''more'')'),
+	('', 'INSERT ON b.t', 'INSERT INTO b.t SELECT min(k) FROM public.keys WHERE shardkit.node_of(''h'', k) = ''c'''),
+	('', 'DELETE ON a.t', 'INSERT INTO a.t SELECT $2'),
+	('', 'DELETE ON a.t', 'UPDATE b.t SET v = ''changed'' WHERE id = $2'),
+	('CONSTRAINT', 'INSERT ON b.t DEFERRABLE INITIALLY DEFERRED', 'DELETE FROM b.t WHERE id = $1'),
+	('CONSTRAINT', 'DELETE ON a.t DEFERRABLE INITIALLY DEFERRED', 'INSERT INTO a.t SELECT $2'),
+	('', 'INSERT ON b.t', 'SELECT $1')) AS w (kind, event, statement),
+	carry('CREATE TABLE %1$I.t (id int, v text)', NULL, pg_catalog.format('DROP SCHEMA IF EXISTS c CASCADE; SELECT shardkit.add_node(''h'', ''c''); CALL shardkit.move_rows(''h'', (slots_of(''b''))[1:2], ''c'');'
+		' CREATE %s TRIGGER t AFTER %s FOR EACH ROW EXECUTE FUNCTION wrote(%L); ALTER TABLE %s ENABLE ALWAYS TRIGGER t', kind, event, statement, pg_catalog.substring(event, '[ab]\.t'))) AS line
+	WHERE line !~ 'preflight: warning';
+DROP SCHEMA c CASCADE;
 SELECT carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE RULE r AS ON INSERT TO b.t DO INSTEAD NOTHING');
 SELECT carry('CREATE TABLE %1$I.t (id int, v text)', NULL, 'CREATE RULE r AS ON INSERT TO b.t DO INSTEAD NOTHING; ALTER TABLE b.t ENABLE ALWAYS RULE r');
 

@@ -1,5 +1,6 @@
 #include "pg/map/guard.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "pg/key/key.hpp"
@@ -16,6 +17,7 @@ namespace
 
 Oid suspended_for = InvalidOid;
 int suspended_level = 0;
+std::span<const int32> suspended_slots;
 
 void OnTransactionEnd(XactEvent, void *)
 {
@@ -30,8 +32,10 @@ void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId,
 }
 
 /* A partition is meant where its parent is. */
-bool IsSuspendedFor(Relation table)
+bool IsSuspendedFor(Relation table, int32 slot)
 {
+	if (!OidIsValid(suspended_for) || !std::ranges::binary_search(suspended_slots, slot))
+		return false;
 	const Oid relation = RelationGetRelid(table);
 	return relation == suspended_for ||
 		   (table->rd_rel->relispartition &&
@@ -189,7 +193,7 @@ bool MovedSinceSnapshot(const GuardState &state, int32 slot)
 namespace shardkit
 {
 
-void SuspendGuard(Oid relation)
+void SuspendGuard(Oid relation, std::span<const int32> slots)
 {
 	static bool watching = false;
 	if (!watching) {
@@ -198,6 +202,7 @@ void SuspendGuard(Oid relation)
 	}
 	watching = true;
 	suspended_for = relation;
+	suspended_slots = slots;
 	suspended_level = GetCurrentTransactionNestLevel();
 }
 
@@ -215,15 +220,13 @@ Datum shardkit_guard(PG_FUNCTION_ARGS)
 	if (state == nullptr)
 		CheckCall(fcinfo);
 	const auto &trigger = *reinterpret_cast<TriggerData *>(fcinfo->context);
-	if (OidIsValid(suspended_for) && IsSuspendedFor(trigger.tg_relation))
-		return PointerGetDatum(nullptr);
 	if (state == nullptr)
 		state = Prepare(fcinfo, trigger);
 
 	TupleTableSlot *row =
 		TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newslot : trigger.tg_trigslot;
 	const int32 slot = SlotOfRow(*state, row);
-	if (state->map->owners[slot] != state->node)
+	if (state->map->owners[slot] != state->node && !IsSuspendedFor(trigger.tg_relation, slot))
 		Refuse(*state, slot);
 	return PointerGetDatum(nullptr);
 }

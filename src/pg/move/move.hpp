@@ -49,6 +49,9 @@ struct MoveTable {
 /* The tables in foreign-key order, referenced ones first; an error if one is missing. */
 std::span<MoveTable> ReadMoveTables(const MapEntry &map, const MoveBatch &batch);
 
+/* For each slot a sum of nothing. */
+std::span<RowSum> NoRows(std::size_t slots);
+
 /* All of a batch, under its locks: copy, delete, compare, check, flip, log. Returns rows moved. */
 int64 MoveUnderLocks(const Move &move, const MoveBatch &batch, std::span<MoveTable> tables);
 

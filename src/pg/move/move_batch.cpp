@@ -43,7 +43,7 @@ void CarryRows(const MapEntry &map, const MoveBatch &batch, std::span<MoveTable>
 		if (table.by_page)
 			continue;
 		ReportTable(table.target);
-		SuspendGuard(table.target);
+		SuspendGuard(table.target, batch.slots);
 		RunStreamed(CopyStatement(map, table), batch, places, table.stored);
 		ResumeGuard();
 	}
@@ -158,6 +158,7 @@ int64 MoveUnderLocks(const Move &move, const MoveBatch &batch, std::span<MoveTab
 			Compare(batch, table, place);
 		rows += RowsOf(table.left);
 	}
+	CheckAfterTriggers(map, batch, tables);
 	CheckMovedForeignKeys(map, batch, tables);
 	CheckMovedUniqueness(map, batch, tables);
 	const int64 epoch = FlipOwners(move, batch);

@@ -1,5 +1,7 @@
 #include "pg/move/move_check.hpp"
 
+#include <algorithm>
+
 #include "pg/map/catalog.hpp"
 #include "pg/move/move_statement.hpp"
 #include "pg/move/move_stream.hpp"
@@ -104,6 +106,32 @@ void CheckChildren(const MapEntry &map, const MoveBatch &batch, const MoveTable 
 	}
 }
 
+/* Constraint triggers of users that would fire at commit, behind every check. */
+constexpr const char *kWaitingTriggers =
+	"SELECT string_agg(DISTINCT format('%I.%I', n.nspname, k.conname), ', ')"
+	" FROM pg_trigger AS t JOIN pg_constraint AS k ON k.oid = t.tgconstraint"
+	" JOIN pg_namespace AS n ON n.oid = k.connamespace"
+	" WHERE NOT t.tgisinternal AND k.condeferrable AND t.tgenabled IN ('A', 'R')"
+	" AND t.tgrelid IN (SELECT $1 UNION SELECT relid FROM pg_partition_tree($1))";
+
+void FireWaitingTriggers(Oid table)
+{
+	RunAsCaller(kWaitingTriggers, {SqlOid(table)});
+	const char *names = TextColumn(0, 1);
+	if (names != nullptr)
+		RunAsCaller(psprintf("SET CONSTRAINTS %s IMMEDIATE", names));
+}
+
+[[noreturn]] void RaiseTriggered(const MoveTable &table, const char *node, const char *detail)
+{
+	ereport(ERROR,
+		(errcode(ERRCODE_TRIGGERED_DATA_CHANGE_VIOLATION),
+			errmsg("a trigger changed moved rows of table %s on node \"%s\"", table.relation, node),
+			errdetail("%s", detail),
+			errhint("Nothing was moved. Look for triggers that are ENABLE ALWAYS or REPLICA.")));
+	pg_unreachable();
+}
+
 /*
  * Name, and the condition under which rows a and b may not both be there, of each deferrable
  * constraint. Those over expressions or with a predicate are refused beforehand.
@@ -139,6 +167,32 @@ void CheckHazards(const char *map, const MoveBatch &batch)
 					   batch.to, TextColumn(0, 1), TextColumn(0, 2)),
 				   errdetail("Nothing was moved. shardkit.preflight lists all that is in the way."),
 				   fix == nullptr ? 0 : errhint("%s", fix)));
+}
+
+void CheckAfterTriggers(
+	const MapEntry &map, const MoveBatch &batch, std::span<const MoveTable> tables)
+{
+	if (std::ranges::all_of(tables, [](const MoveTable &table) { return table.by_page; }))
+		return;
+	for (const MoveTable &table : tables) {
+		FireWaitingTriggers(table.source);
+		FireWaitingTriggers(table.target);
+	}
+	const auto places = PlacesOfSlots(map.slots, batch.slots);
+	for (const MoveTable &table : tables) {
+		const std::span<RowSum> there = NoRows(batch.slots.size());
+		RunStreamed(ReadStatement(map, table), batch, places, there);
+		for (std::size_t place = 0; place < there.size(); ++place)
+			if (!SameRows(there[place], table.stored[place]))
+				RaiseTriggered(table, batch.to,
+					psprintf("Of slot %d, " UINT64_FORMAT
+							 " rows were stored; now there are " UINT64_FORMAT ", or others.",
+						batch.slots[place], table.stored[place].rows, there[place].rows));
+		if (AnyRow(psprintf("SELECT 1 FROM %s AS s WHERE %s = ANY ($1) LIMIT 1",
+					   TableInStatement(table.source), SlotExpression(map, table, "s")),
+				batch))
+			RaiseTriggered(table, batch.from, "Rows of slots that leave have come back.");
+	}
 }
 
 void CheckMovedForeignKeys(

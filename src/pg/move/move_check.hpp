@@ -1,6 +1,7 @@
 /*
  * What the server's own triggers do not check for rows that a mover carries, since it runs as a
- * replica: foreign keys, and deferrable unique and exclusion constraints.
+ * replica: foreign keys, and deferrable unique and exclusion constraints. And what triggers of users
+ * that fire nevertheless have done.
  */
 #ifndef SHARDKIT_PG_MOVE_CHECK_HPP
 #define SHARDKIT_PG_MOVE_CHECK_HPP
@@ -14,6 +15,13 @@ namespace shardkit
 
 /* An error for the first thing in the catalogs that would stop or spoil the move. */
 void CheckHazards(const char *map, const MoveBatch &batch);
+
+/*
+ * Where a trigger of users fired, its own statements may have changed what was stored, or put rows
+ * back: an error if the target does not hold what was stored, or the source holds any of it.
+ */
+void CheckAfterTriggers(
+	const MapEntry &map, const MoveBatch &batch, std::span<const MoveTable> tables);
 
 /* An error if a moved row refers to nothing, or something still refers to where it was. */
 void CheckMovedForeignKeys(

@@ -87,6 +87,13 @@ char *CopyStatement(const MapEntry &map, const MoveTable &table)
 		ColumnList(table.target, Columns::kAll, "t."));
 }
 
+char *ReadStatement(const MapEntry &map, const MoveTable &table)
+{
+	return psprintf("SELECT %s, %s FROM %s AS t WHERE %s OPERATOR(pg_catalog.=) ANY ($1)",
+		SlotExpression(map, table, "t"), ColumnList(table.target, Columns::kAll, "t."),
+		TableInStatement(table.target), SlotExpression(map, table, "t"));
+}
+
 char *DeleteStatement(const MapEntry &map, const MoveTable &table)
 {
 	return psprintf("DELETE FROM %s AS s WHERE %s OPERATOR(pg_catalog.=) ANY ($1) RETURNING %s, %s",

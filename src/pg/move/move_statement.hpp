@@ -1,4 +1,4 @@
-/* The two statements that carry a table's rows, and the pieces that other statements share. */
+/* The statements that carry a table's rows, and the pieces that other statements share. */
 #ifndef SHARDKIT_PG_MOVE_STATEMENT_HPP
 #define SHARDKIT_PG_MOVE_STATEMENT_HPP
 
@@ -17,6 +17,9 @@ char *SlotExpression(const MapEntry &map, const MoveTable &table, const char *al
 
 /* INSERT INTO target SELECT .. RETURNING slot, columns; $1 is the slots. */
 char *CopyStatement(const MapEntry &map, const MoveTable &table);
+
+/* SELECT slot, columns FROM target; $1 is the slots. */
+char *ReadStatement(const MapEntry &map, const MoveTable &table);
 
 /* DELETE FROM source .. RETURNING slot, columns; $1 is the slots. */
 char *DeleteStatement(const MapEntry &map, const MoveTable &table);

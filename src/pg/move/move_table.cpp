@@ -44,11 +44,6 @@ void CheckOwned(Oid table)
 			ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(table)), get_rel_name(table));
 }
 
-std::span<RowSum> NoRows(std::size_t slots)
-{
-	return {static_cast<RowSum *>(palloc0(sizeof(RowSum) * Max(slots, 1))), slots};
-}
-
 /* Does a foreign key lead from the first table to the second? */
 bool Refers(Oid from, Oid to)
 {
@@ -86,6 +81,11 @@ void PutInForeignKeyOrder(std::span<MoveTable> tables)
 }
 
 } // namespace
+
+std::span<RowSum> NoRows(std::size_t slots)
+{
+	return {static_cast<RowSum *>(palloc0(sizeof(RowSum) * Max(slots, 1))), slots};
+}
 
 std::span<MoveTable> ReadMoveTables(const MapEntry &map, const MoveBatch &batch)
 {
