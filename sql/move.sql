@@ -142,6 +142,12 @@ SELECT w.orders = :before_orders AND w.orders_print = :'before_orders_print' AND
 SELECT pg_catalog.count(*) FROM on_nodes($$SELECT 1 FROM %1$I.orders WHERE shardkit.node_of('orders', user_id) <> '%1$s' UNION ALL SELECT 1 FROM %1$I.items WHERE shardkit.node_of('orders', user_id) <> '%1$s'$$) s (n int);
 CALL shardkit.rebalance('orders');
 
+\echo == the bill after moves that had nothing to carry
+SELECT shardkit.create_map('idle', 4, ARRAY['idle1', 'idle2']);
+SELECT shardkit.add_table('idle', 'orders', 'user_id', template => 'orders_template');
+CALL shardkit.move_rows('idle', '{0,1}', 'idle2');
+SELECT pg_catalog.split_part(problem, ';', 3) FROM shardkit.preflight('idle', '{2}', 'idle1') WHERE object = 'all';
+
 SET client_min_messages = warning;
 DROP ROLE shardkit_stranger;
 DO $$ DECLARE place name; BEGIN

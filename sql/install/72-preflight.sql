@@ -77,7 +77,7 @@ DECLARE
 	all_bytes bigint := 0;
 	all_wal bigint := 0;
 BEGIN
-	SELECT sum(l.rows) / nullif(sum(l.seconds), 0) INTO per_second
+	SELECT nullif(sum(l.rows) / nullif(sum(l.seconds), 0), 0) INTO per_second
 	FROM (SELECT sum(m.rows) AS rows, extract(epoch FROM max(m.finished_at) - min(m.started_at)) AS seconds
 		FROM shardkit.move_log AS m WHERE m.map = $1 AND m.state = 'done' GROUP BY m.epoch ORDER BY m.epoch DESC LIMIT 100) AS l;
 	FOR pair IN
