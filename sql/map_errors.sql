@@ -80,8 +80,21 @@ SELECT document, refused(format('SELECT shardkit.import_map(%L)', document)) FRO
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [4]}]}'),
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [1, [0, 2]]}]}'),
 	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": 7}]}'),
-	('{"map": "x", "slots": 4, "samples": [{"key": ["42"], "types": ["bigint"], "slot": 0}]}')) AS c(document);
+	('{"map": "x", "slots": 4, "samples": [{"key": ["42"], "types": ["bigint"], "slot": 0}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a", "state": "gone"}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a", "schema": ""}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [[3, 1]]}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [[0, 1, 2]]}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": [1.5]}]}'),
+	('{"map": "x", "slots": 4, "nodes": [{"name": "a"}], "owners": [{"node": "a", "slots": ["b"]}]}')) AS c(document);
 SELECT refused('SELECT shardkit.import_map(NULL)');
+
+-- tables
+CREATE TEMP TABLE error_temporary (id bigint);
+SELECT call, refused('SELECT * FROM shardkit.' || call) FROM (VALUES
+	($$add_table('m', 't', 'id', template => 999999::oid::regclass)$$), ($$add_table('m', 't', 'id', template => 'error_temporary')$$),
+	($$add_node('m', 'a', schema => '')$$), ($$index_slots('none', 't')$$), ($$index_slots('m', 'none')$$),
+	($$server_leftovers('none')$$)) AS c(call);
 
 -- nothing of all that has happened
 SELECT name, epoch FROM shardkit.map ORDER BY name;

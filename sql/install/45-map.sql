@@ -76,3 +76,16 @@ COMMENT ON FUNCTION slot_node(text, int) IS 'node that owns a slot; NULL: it has
 CREATE FUNCTION map_epoch(map text) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'shardkit_map_epoch' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION map_epoch(text) IS 'version of a map, raised by one with every change';
+
+-- For functions in SQL; those in C read the map anyway.
+CREATE FUNCTION shardkit_internal.check_map(map text) RETURNS void
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = check_map.map) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
+			MESSAGE = format('map %s does not exist', coalesce('"' || check_map.map || '"', 'NULL')),
+			HINT = 'Table shardkit.map lists the maps.';
+	END IF;
+END
+$$;
+COMMENT ON FUNCTION shardkit_internal.check_map(text) IS 'an error if there is no such map';

@@ -25,6 +25,12 @@ DECLARE
 	part record;
 	created int := 0;
 BEGIN
+	PERFORM shardkit_internal.check_map(index_slots.map);
+	IF NOT EXISTS (SELECT FROM shardkit.map_table AS t WHERE t.map = index_slots.map AND t.relation = index_slots.relation) THEN
+		RAISE EXCEPTION USING ERRCODE = 'undefined_table',
+			MESSAGE = format('map "%s" has no table %s', index_slots.map, index_slots.relation),
+			HINT = 'SELECT * FROM shardkit.map_table lists the tables.';
+	END IF;
 	FOR part IN
 		SELECT to_regclass(format('%I.%s', n.schema, t.relation)) AS found,
 			shardkit.slot_expression(t.map, t.key) AS slot

@@ -21,3 +21,11 @@ WHERE f.ftrelid = foreign_table
 $$;
 COMMENT ON FUNCTION shardkit_internal.remote_name(regclass) IS
 'name of the table on its server that a postgres_fdw foreign table stands for';
+
+CREATE FUNCTION shardkit_internal.reach_server(server name) RETURNS text
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+SELECT CASE WHEN EXISTS (SELECT FROM pg_foreign_server AS s WHERE s.srvname = server AND NOT has_server_privilege(s.oid, 'USAGE'))
+	THEN format('GRANT USAGE ON FOREIGN SERVER %I TO %I', server, current_user)
+	ELSE 'make the server reachable for ' || current_user END
+$$;
+COMMENT ON FUNCTION shardkit_internal.reach_server(name) IS 'what would let the caller reach a server that could not be asked';

@@ -138,11 +138,7 @@ CREATE FUNCTION shardkit_internal.plan_input(map text, OUT nodes text[], OUT wei
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
-	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = plan_input.map) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('map %s does not exist', coalesce('"' || plan_input.map || '"', 'NULL')),
-			HINT = 'Table shardkit.map lists the maps.';
-	END IF;
+	PERFORM shardkit_internal.check_map(plan_input.map);
 	SELECT array_agg(n.name ORDER BY n.name COLLATE "C"),
 		array_agg(n.weight ORDER BY n.name COLLATE "C"),
 		array_agg(n.state = 'draining' ORDER BY n.name COLLATE "C")

@@ -10,11 +10,7 @@ DECLARE
 	part record;
 	answer text[];
 BEGIN
-	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = misplaced_rows.map) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('map %s does not exist', coalesce('"' || misplaced_rows.map || '"', 'NULL')),
-			HINT = 'Table shardkit.map lists the maps.';
-	END IF;
+	PERFORM shardkit_internal.check_map(misplaced_rows.map);
 	FOR part IN
 		SELECT t.relation, n.name, to_regclass(format('%I.%s', n.schema, t.relation)) AS found,
 			shardkit.slot_expression(t.map, t.key) AS slot, shardkit_internal.key_text(t.key) AS key,

@@ -81,7 +81,7 @@ BEGIN
 			RAISE;
 		END IF;
 		problem := SQLERRM;
-		fix := 'make the server reachable for ' || current_user;
+		fix := shardkit_internal.reach_server(server);
 		RETURN NEXT;
 		RETURN;
 	END;

@@ -24,6 +24,7 @@ DECLARE
 	remote record;
 	resume text := format('CALL shardkit.resume_moves(%L)', server_leftovers.map);
 BEGIN
+	PERFORM shardkit_internal.check_map(server_leftovers.map);
 	-- A move that is still running holds its move object.
 	RETURN QUERY
 	SELECT 'unfinished move', format('slot %s of table %s', l.slot, l.relation),
@@ -59,7 +60,7 @@ BEGIN
 			kind := 'server';
 			object := remote.server;
 			problem := SQLERRM;
-			fix := 'make the server reachable for ' || current_user;
+			fix := shardkit_internal.reach_server(remote.server);
 			RETURN NEXT;
 		END;
 	END LOOP;

@@ -196,6 +196,19 @@ void AddPerSlot(const MapEntry &map, MapTable &table)
 		{SqlText(map.name), SqlText(table.relation)});
 }
 
+/* Sequences of a temporary one would go with the session, and the defaults that draw from them. */
+void CheckTemplate(Oid model)
+{
+	if (!OidIsValid(model))
+		return;
+	if (get_rel_name(model) == nullptr)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_TABLE),
+						   errmsg("there is no table with OID %u to serve as a template", model)));
+	if (get_rel_persistence(model) == RELPERSISTENCE_TEMP)
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						   errmsg("template \"%s\" is a temporary table", get_rel_name(model))));
+}
+
 } // namespace
 
 SHARDKIT_FUNCTION(shardkit_add_table)
@@ -212,6 +225,7 @@ Datum shardkit_add_table(PG_FUNCTION_ARGS)
 		.per_slot = per_slot,
 		.template_table = model,
 		.key_types = {}};
+	CheckTemplate(model);
 	SPI_connect();
 	const MapEntry &map = OpenMapForChange(name);
 	CheckFitsMap(map, table);
@@ -261,8 +275,9 @@ Datum shardkit_repair_table(PG_FUNCTION_ARGS)
 	const MapTable &table = GetTable(map, relation);
 	for (const MapNode &node : map.nodes)
 		CreateNodeTable(map, table, node);
+	/* Rows that were lost with the table are for others to bring back. */
 	for (const MapNode &node : map.nodes)
-		CreateForeignKeys(map, node);
+		CreateForeignKeys(map, node, true);
 	if (table.per_slot) {
 		RunAsCaller("SELECT shardkit_internal.adopt_remote_tables($1, $2)",
 			{SqlText(map.name), SqlText(table.relation)});

@@ -71,11 +71,15 @@ const char *ImportHead(const SqlValue &document)
 void ImportNodes(const char *name, const SqlValue &document)
 {
 	const Rows nodes = Select("SELECT name, coalesce(schema, name), server, coalesce(weight, 1),"
-							  " coalesce(state, 'active') = 'draining'"
+							  " coalesce(state, 'active') = 'draining',"
+							  " coalesce(state, 'active') IN ('active', 'draining')"
 							  " FROM jsonb_to_recordset($1 -> 'nodes') AS node(name text,"
 							  " schema text, server text, weight float8, state text)",
 		{document});
-	for (uint64 row = 0; row < nodes.count; ++row)
+	for (uint64 row = 0; row < nodes.count; ++row) {
+		if (!DatumGetBool(Value(nodes, row, 6, "state")))
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							   errmsg("a node's state is active or draining")));
 		InsertListedNode(
 			GetMap(name), {.name = RequiredText(nodes, row, 1, "a node's name"),
 							  .name_text = 0,
@@ -83,6 +87,7 @@ void ImportNodes(const char *name, const SqlValue &document)
 							  .server = Text(nodes, row, 3),
 							  .weight = DatumGetFloat8(Value(nodes, row, 4, "weight")),
 							  .draining = DatumGetBool(Value(nodes, row, 5, "state"))});
+	}
 }
 
 void TakeSlot(const MapEntry &map, std::span<int32> owners, int32 slot, int32 node)
@@ -98,7 +103,7 @@ void TakeSlot(const MapEntry &map, std::span<int32> owners, int32 slot, int32 no
 std::span<const int32> ReadOwners(const MapEntry &map, const SqlValue &document)
 {
 	const Rows runs =
-		Select("SELECT owner.node, (run -> 0)::int, (run -> 1)::int"
+		Select("SELECT owner.node, (run ->> 0)::int, (run ->> 1)::int, jsonb_array_length(run)"
 			   " FROM jsonb_to_recordset($1 -> 'owners') AS owner(node text, slots jsonb),"
 			   " jsonb_array_elements(owner.slots) AS part(part),"
 			   " LATERAL (SELECT CASE jsonb_typeof(part) WHEN 'array' THEN part"
@@ -111,6 +116,9 @@ std::span<const int32> ReadOwners(const MapEntry &map, const SqlValue &document)
 		const int32 last = DatumGetInt32(Value(runs, row, 3, "a slot"));
 		CheckSlotOfMap(map, first);
 		CheckSlotOfMap(map, last);
+		if (first > last || DatumGetInt32(Value(runs, row, 4, "a slot")) != 2)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							   errmsg("a run of slots is [first, last], the smaller one first")));
 		for (int32 slot = first; slot <= last; ++slot)
 			TakeSlot(map, owners, slot, node);
 	}
