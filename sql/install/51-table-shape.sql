@@ -108,7 +108,7 @@ $$;
 COMMENT ON FUNCTION shardkit_internal.foreign_key_for(oid, name) IS
 'a foreign key as a table of that schema should have it: to the table beside it that was made of that template, or has the same name, if there is or will be one';
 
-CREATE FUNCTION shardkit_internal.add_foreign_keys(copy regclass, model regclass) RETURNS void
+CREATE FUNCTION shardkit_internal.add_foreign_keys(copy regclass, model regclass, may_fail boolean DEFAULT false) RETURNS void
 	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	part record;
@@ -122,12 +122,21 @@ BEGIN
 			AND NOT EXISTS (SELECT FROM pg_constraint AS m WHERE m.conrelid = copy AND m.contype = 'f'
 				AND pg_get_constraintdef(m.oid) = f.definition)
 	LOOP
-		EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s', copy, part.conname, part.definition);
+		BEGIN
+			EXECUTE format('ALTER TABLE %s ADD CONSTRAINT %I %s', copy, part.conname, part.definition);
+		EXCEPTION WHEN foreign_key_violation THEN
+			IF NOT may_fail THEN
+				RAISE;
+			END IF;
+			RAISE WARNING USING ERRCODE = 'foreign_key_violation',
+				MESSAGE = format('foreign key %I of table %s is left out, since rows refer to nothing', part.conname, copy),
+				HINT = 'shardkit.verify_map shows it until it is there again.';
+		END;
 	END LOOP;
 END
 $$;
-COMMENT ON FUNCTION shardkit_internal.add_foreign_keys(regclass, regclass) IS
-'gives a table the foreign keys of its model, to tables that are there already';
+COMMENT ON FUNCTION shardkit_internal.add_foreign_keys(regclass, regclass, boolean) IS
+'gives a table the foreign keys of its model, to tables that are there already; may_fail: leaves out what its rows break';
 
 -- Everything but columns: keys, indexes, rules, privileges.
 CREATE FUNCTION shardkit_internal.rule_differences(checked regclass, model regclass,
@@ -149,6 +158,15 @@ constraints AS (
 			ELSE pg_get_constraintdef(c.oid) END AS definition
 	FROM pg_constraint AS c, place AS p
 	WHERE c.conrelid IN (checked, model) AND c.contype IN ('c', 'p', 'u', 'x', 'f') AND c.conparentid = 0),
+lacking AS (
+	SELECT t.* FROM constraints AS t WHERE t.conrelid = model AND NOT EXISTS (
+		SELECT FROM constraints AS m WHERE m.conrelid = checked AND m.definition = t.definition)),
+-- One that has the name, or is the primary key, of one that is lacking makes room for it.
+extra AS (
+	SELECT m.*, (SELECT min(t.conname) FROM lacking AS t
+		WHERE t.conname = m.conname OR t.contype = 'p' AND m.contype = 'p') AS stands_for
+	FROM constraints AS m WHERE m.conrelid = checked AND NOT EXISTS (
+		SELECT FROM constraints AS t WHERE t.conrelid = model AND m.definition = t.definition)),
 indexes AS (
 	SELECT i.indrelid, x.relname, i.indisunique,
 		substr(pg_get_indexdef(i.indexrelid), 1 + length(format('CREATE %sINDEX %I ON %s%I.%I ',
@@ -189,15 +207,14 @@ WHERE m.value IS DISTINCT FROM t.value AND NOT (m.counts OR t.counts)
 UNION ALL
 -- Foreign keys last: they may need a key that is missing too.
 (SELECT format('constraint %I is missing: %s', t.conname, t.definition),
-	format('ALTER TABLE %s ADD CONSTRAINT %I %s', checked, t.conname, t.definition)
-FROM constraints AS t WHERE t.conrelid = model AND NOT EXISTS (
-	SELECT FROM constraints AS m WHERE m.conrelid = checked AND m.definition = t.definition)
-ORDER BY t.contype = 'f', t.conname)
+	format('ALTER TABLE %s %sADD CONSTRAINT %I %s', checked,
+		(SELECT string_agg(format('DROP CONSTRAINT %I, ', e.conname), '') FROM extra AS e WHERE e.stands_for = t.conname),
+		t.conname, t.definition)
+FROM lacking AS t ORDER BY t.contype = 'f', t.conname)
 UNION ALL
-SELECT format('constraint %I is not on %s: %s', m.conname, model, m.definition),
-	format('ALTER TABLE %s DROP CONSTRAINT %I', checked, m.conname)
-FROM constraints AS m WHERE m.conrelid = checked AND NOT EXISTS (
-	SELECT FROM constraints AS t WHERE t.conrelid = model AND m.definition = t.definition)
+SELECT format('constraint %I is not on %s: %s', e.conname, model, e.definition),
+	format('ALTER TABLE %s DROP CONSTRAINT %I', checked, e.conname)
+FROM extra AS e WHERE e.stands_for IS NULL
 UNION ALL
 SELECT format('index %I is missing: %s', t.relname, t.definition),
 	format('CREATE %sINDEX ON %s %s', CASE WHEN t.indisunique THEN 'UNIQUE ' ELSE '' END, checked, t.definition)

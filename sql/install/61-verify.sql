@@ -60,8 +60,9 @@ CREATE FUNCTION shardkit_internal.verify_tables(map text, OUT kind text, OUT obj
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH places AS (
 	SELECT t.relation, t.key, t.template, n.name AS node, n.schema, to_regnamespace(quote_ident(n.schema)) AS namespace,
-		to_regclass(format('%I.%s', n.schema, t.relation)) AS found
+		CASE WHEN c.relkind IN ('r', 'p') THEN c.oid::regclass END AS found, c.oid::regclass AS there, c.relkind
 	FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map
+		LEFT JOIN pg_class AS c ON c.oid = to_regclass(format('%I.%s', n.schema, t.relation))
 	WHERE t.map = verify_tables.map AND t.kind = 'per_node' AND n.server IS NULL),
 -- A guarded table that is not where the map says: renamed, or its schema was.
 strays AS (
@@ -75,7 +76,9 @@ missing_schemas AS (
 	FROM places AS p WHERE p.namespace IS NULL GROUP BY p.node, p.schema),
 missing_tables AS (
 	SELECT p.*, (SELECT min(s.relname) FROM strays AS s WHERE s.node = p.node AND s.nspname = p.schema
-		AND quote_ident(s.relname) NOT IN (SELECT relation FROM places)) AS now
+			AND quote_ident(s.relname) NOT IN (SELECT relation FROM places)) AS now,
+		(SELECT min(s.nspname) FROM strays AS s WHERE s.node = p.node AND s.nspname <> p.schema
+			AND quote_ident(s.relname) = p.relation) AS elsewhere
 	FROM places AS p WHERE p.namespace IS NOT NULL AND p.found IS NULL),
 -- The shape that most nodes have is the one that the others should have.
 shapes AS (
@@ -88,13 +91,22 @@ models AS (
 	FROM (SELECT *, count(*) OVER (PARTITION BY relation, shape) AS votes FROM shapes) AS s
 	ORDER BY s.relation, s.votes DESC, s.node COLLATE "C"),
 guards AS (
-	SELECT s.node, s.relation, s.found, g.name, t.tgname, t.tgenabled,
+	SELECT s.node, s.relation, s.found, g.name, t.tgname, t.tgenabled, t.tgtype = g.type AS right_event,
+		substring(pg_get_triggerdef(t.oid) FROM ' FOR EACH ROW (.*)EXECUTE FUNCTION ') AS condition,
 		t.tgargs = convert_to(verify_tables.map, getdatabaseencoding()) || '\x00'::bytea
 			|| convert_to(s.node, getdatabaseencoding()) || '\x00'::bytea
 			|| convert_to(s.key, getdatabaseencoding()) || '\x00'::bytea AS right_arguments
-	FROM shapes AS s CROSS JOIN (VALUES ('shardkit_guard_insert'), ('shardkit_guard_update')) AS g (name)
+	FROM shapes AS s CROSS JOIN (VALUES ('shardkit_guard_insert', 1 + 4), ('shardkit_guard_update', 1 + 16)) AS g (name, type)
 		LEFT JOIN pg_trigger AS t ON t.tgrelid = s.found AND t.tgname = g.name
-			AND t.tgfoid = 'shardkit.guard()'::regprocedure)
+			AND t.tgfoid = 'shardkit.guard()'::regprocedure),
+-- AFTER ROW, on its event, and when most nodes' do.
+wrong_guards AS (
+	SELECT g.*, CASE WHEN g.tgname IS NULL THEN 'is missing'
+		WHEN NOT g.right_arguments THEN 'guards another node or key'
+		WHEN NOT g.right_event OR g.condition <> (SELECT mode() WITHIN GROUP (ORDER BY o.condition)
+			FROM guards AS o WHERE (o.relation, o.name) = (g.relation, g.name) AND o.right_event) THEN 'fires at other times'
+		END AS wrong
+	FROM guards AS g)
 SELECT 'schema', m.schema::text, format('the schema of node %s %s', m.node,
 		coalesce('is called ' || quote_ident(m.now) || ' now', 'does not exist')),
 	coalesce(format('ALTER SCHEMA %I RENAME TO %I', m.now, m.schema), format('CREATE SCHEMA %I', m.schema))
@@ -103,9 +115,14 @@ UNION ALL
 SELECT 'schema', m.schema::text, format('the schema of node %s does not exist', m.node), format('CREATE SCHEMA %I', m.schema)
 FROM missing_schemas AS m WHERE m.now IS NULL
 UNION ALL
-SELECT 'table', format('%I.%s', m.schema, m.relation), CASE WHEN m.now IS NULL THEN 'the table does not exist'
-		ELSE format('the table is called %I now', m.now) END,
-	CASE WHEN m.now IS NULL THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, m.relation)
+SELECT 'table', format('%I.%s', m.schema, m.relation), CASE WHEN m.there IS NOT NULL THEN 'something else bears the table''s name'
+		WHEN m.now IS NOT NULL THEN format('the table is called %I now', m.now)
+		WHEN m.elsewhere IS NOT NULL THEN format('the table lies in schema %I now', m.elsewhere)
+		ELSE 'the table does not exist' END,
+	CASE WHEN m.there IS NOT NULL THEN format('ALTER %s %s RENAME TO %I', CASE m.relkind WHEN 'c' THEN 'TYPE' ELSE 'TABLE' END,
+			m.there, ('stray_' || m.there::oid)::name)
+		WHEN m.now IS NULL AND m.elsewhere IS NULL THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, m.relation)
+		WHEN m.now IS NULL THEN format('ALTER TABLE %I.%s SET SCHEMA %I', m.elsewhere, m.relation, m.schema)
 		ELSE 'ALTER TABLE ' || quote_ident(m.schema) || '.' || quote_ident(m.now) || ' RENAME TO ' || m.relation END
 FROM missing_tables AS m
 UNION ALL
@@ -113,17 +130,21 @@ SELECT 'shape', s.found::text, d.problem, d.fix
 FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit_internal.column_differences(s.found, m.model) AS d
 WHERE s.found <> m.model
 UNION ALL
-SELECT 'rule', s.found::text, d.problem, d.fix
+SELECT 'shape', i.inhrelid::regclass::text, format('it inherits from %s, and no guard sees its rows', s.found),
+	format('ALTER TABLE %s NO INHERIT %s', i.inhrelid::regclass, s.found)
+FROM shapes AS s JOIN pg_class AS c ON c.oid = s.found AND c.relkind = 'r' JOIN pg_inherits AS i ON i.inhparent = s.found
+UNION ALL
+-- Foreign keys come last and go first: they need a key of another table.
+(SELECT 'rule', s.found::text, d.problem, d.fix
 FROM shapes AS s JOIN models AS m USING (relation), LATERAL shardkit_internal.rule_differences(s.found, m.model) AS d
 WHERE s.found <> m.model
+ORDER BY d.is_foreign_key, d.problem !~ '^constraint .* is not on .*: FOREIGN KEY ')
 UNION ALL
-SELECT 'guard', g.found::text, CASE WHEN g.tgname IS NULL THEN format('trigger %s is missing', g.name)
-		WHEN NOT g.right_arguments THEN format('trigger %s guards another node or key', g.name)
-		ELSE format('trigger %s is %s', g.name, CASE g.tgenabled WHEN 'D' THEN 'disabled'
-			ELSE 'not enabled always' END) END,
-	CASE WHEN g.tgname IS NULL OR NOT g.right_arguments THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, g.relation)
+SELECT 'guard', g.found::text, format('trigger %s %s', g.name, coalesce(g.wrong, CASE g.tgenabled WHEN 'D' THEN 'is disabled'
+		ELSE 'is not enabled always' END)),
+	CASE WHEN g.wrong IS NOT NULL THEN format('SELECT shardkit.repair_table(%L, %L)', verify_tables.map, g.relation)
 		ELSE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', g.found, g.name) END
-FROM guards AS g WHERE g.tgname IS NULL OR g.tgenabled <> 'A' OR NOT g.right_arguments
+FROM wrong_guards AS g WHERE g.wrong IS NOT NULL OR g.tgenabled <> 'A'
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_tables(text) IS 'part of verify_map: schemas, tables, shapes and guards of kind per_node';
 
@@ -169,8 +190,14 @@ CREATE FUNCTION shardkit_internal.verify_partitions(map text, OUT kind text, OUT
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
 WITH parents AS (
-	SELECT t.relation, t.key, to_regclass(t.relation) AS parent
-	FROM shardkit.map_table AS t WHERE t.map = verify_partitions.map AND t.kind = 'per_slot'),
+	SELECT t.relation, t.key, CASE WHEN p.partstrat = 'h' AND shardkit_internal.partition_key_columns(f.found, false) = t.key
+			AND NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+				WHERE i.inhparent = f.found AND pg_get_expr(c.relpartbound, c.oid)
+					NOT LIKE format('FOR VALUES WITH (modulus %s, remainder %%)', m.slots))
+			THEN f.found END AS parent, f.found IS NOT NULL AS is_there
+	FROM shardkit.map_table AS t JOIN shardkit.map AS m ON m.name = t.map,
+		LATERAL (SELECT to_regclass(t.relation) AS found) AS f LEFT JOIN pg_partitioned_table AS p ON p.partrelid = f.found
+	WHERE t.map = verify_partitions.map AND t.kind = 'per_slot'),
 owned AS (
 	SELECT s.slot, n.schema, m.slots FROM shardkit.map AS m JOIN shardkit.slot_map AS s ON s.map = m.name
 		JOIN shardkit.node AS n ON n.map = s.map AND n.name = s.node WHERE m.name = verify_partitions.map),
@@ -200,12 +227,18 @@ fences AS (
 	SELECT s.partition_table, t.tgname FROM slots AS s JOIN pg_trigger AS t ON t.tgrelid = s.partition_table
 	WHERE t.tgfoid = to_regprocedure('shardkit.fence()') AND NOT EXISTS (
 		SELECT FROM shardkit.move_log AS l WHERE l.map = verify_partitions.map AND l.slot = s.slot AND l.finished_at IS NULL))
-SELECT 'table', p.relation, coalesce(format('the table is called %s now', r.now), 'the table does not exist'),
-	CASE WHEN r.now IS NULL THEN format('SELECT shardkit.remove_table(%L, %L)', verify_partitions.map, p.relation)
+SELECT 'table', p.relation, CASE WHEN p.is_there THEN format('the table is not one of %s slots by hash of (%s)',
+			(SELECT m.slots FROM shardkit.map AS m WHERE m.name = verify_partitions.map), p.key)
+		WHEN r.now IS NULL THEN 'the table does not exist' ELSE format('the table is called %s now', r.now) END,
+	CASE WHEN r.now IS NULL OR p.is_there THEN format('SELECT shardkit.remove_table(%L, %L)', verify_partitions.map, p.relation)
 		WHEN r.relname <> r.names[cardinality(r.names)] THEN format('ALTER TABLE %s RENAME TO %I', r.now, r.names[cardinality(r.names)])
 		WHEN to_regnamespace(quote_ident(r.names[1])) IS NULL THEN format('ALTER SCHEMA %I RENAME TO %I', r.nspname, r.names[1])
 		ELSE format('ALTER TABLE %s SET SCHEMA %I', r.now, r.names[1]) END
 FROM parents AS p LEFT JOIN renamed AS r USING (relation) WHERE p.parent IS NULL
+UNION ALL
+SELECT DISTINCT 'schema', s.schema::text, format('the schema of node %s does not exist', s.node), format('CREATE SCHEMA %I', s.schema)
+FROM slots AS s WHERE s.server IS NULL AND to_regnamespace(quote_ident(s.schema)) IS NULL
+	AND NOT EXISTS (SELECT FROM slots AS o WHERE o.node = s.node AND o.partition_table IS NOT NULL)
 UNION ALL
 SELECT 'partition', format('slot %s of %s', s.slot, s.relation), 'the partition is missing',
 	format('SELECT shardkit.repair_table(%L, %L)', verify_partitions.map, s.relation)
@@ -238,10 +271,11 @@ DECLARE
 	part text;
 	found_any boolean := false;
 BEGIN
-	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = verify_map.map) THEN
-		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
-			MESSAGE = format('map %s does not exist', coalesce('"' || verify_map.map || '"', 'NULL')),
-			HINT = 'Table shardkit.map lists the maps.';
+	PERFORM shardkit_internal.check_map(verify_map.map);
+	-- Nothing can be judged by a catalog that contradicts itself.
+	RETURN QUERY SELECT * FROM shardkit_internal.verify_catalog(verify_map.map);
+	IF FOUND THEN
+		RETURN;
 	END IF;
 	-- Keys first: NOT NULL cannot come back to a column before the rows without a key are gone.
 	FOREACH part IN ARRAY ARRAY['keys', 'tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP

@@ -26,7 +26,8 @@ BEGIN
 		kind := 'key';
 		object := part.found::text;
 		problem := format('%s rows have no key', many);
-		aside := format('%I.%I', part.schema, (trim('"' FROM part.relation) || '_without_key')::name);
+		SELECT format('%I.%I', part.schema, CASE WHEN octet_length(c.relname) < 52 THEN c.relname || '_without_key'
+			ELSE 'without_key_' || c.oid END) INTO aside FROM pg_class AS c WHERE c.oid = part.found;
 		fix := format('CREATE TABLE IF NOT EXISTS %s (LIKE %s); WITH removed AS (DELETE FROM %2$s WHERE num_nonnulls(%3$s) = 0 RETURNING *)'
 			' INSERT INTO %1$s SELECT * FROM removed', aside, part.found, part.key);
 		RETURN NEXT;
@@ -34,6 +35,26 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_keys(text) IS 'part of verify_map: rows without a key';
+
+-- Two tables that refer to each other take their rows along in one statement: foreign keys are looked at behind it.
+CREATE FUNCTION shardkit_internal.bring_home(wrong regclass, proper regclass, condition text, place bigint) RETURNS text
+	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+	columns text;
+	there text;
+BEGIN
+	SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
+	WHERE c.attrelid = wrong AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
+	SELECT format(' AND ((%s) IN (SELECT %1$s FROM %s))', string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum), proper) INTO there
+	FROM pg_index AS i JOIN pg_attribute AS c ON c.attrelid = i.indrelid AND c.attnum = ANY (i.indkey)
+	WHERE i.indrelid = proper AND i.indisprimary HAVING count(*) > 0;
+	RETURN coalesce(format('twice_%s AS (DELETE FROM %s WHERE %s%s), ', place, wrong, condition, there), '')
+		|| format('moved_%s AS (DELETE FROM %s WHERE %s%s RETURNING *), ', place, wrong, condition, coalesce(there || ' IS NOT TRUE', ''))
+		|| format('stored_%s AS (INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %3$s FROM moved_%1$s)', place, proper, columns);
+END
+$$;
+COMMENT ON FUNCTION shardkit_internal.bring_home(regclass, regclass, text, bigint) IS
+'parts of a WITH that carry rows from one table to another; those that are there already stay as they are there';
 
 -- Rows on the wrong node, or on two.
 CREATE FUNCTION shardkit_internal.verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
@@ -51,7 +72,8 @@ BEGIN
 		SELECT r.*, t.key, t.template, r.node = first_value(r.node) OVER slot AS is_home, first_value(a.schema) OVER slot AS home,
 			shardkit.slot_expression(t.map, t.key) AS expression,
 			CASE WHEN t.kind = 'per_node' THEN to_regclass(format('%I.%s', a.schema, t.relation)) END AS wrong,
-			CASE WHEN t.kind = 'per_node' THEN to_regclass(quote_ident(b.schema) || '.' || t.relation) END AS proper, t.kind AS table_kind
+			CASE WHEN t.kind = 'per_node' THEN to_regclass(quote_ident(b.schema) || '.' || t.relation) END AS proper, t.kind AS table_kind,
+			a.schema AS wrong_schema, b.schema AS proper_schema, array_agg(r.relation) OVER (PARTITION BY r.node, r.slot) AS together
 		FROM shardkit.misplaced_rows(verify_rows.map) AS r
 			JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = r.relation
 			JOIN shardkit.node AS a ON a.map = t.map AND a.name = r.node
@@ -73,11 +95,15 @@ BEGIN
 			RETURN NEXT;
 			CONTINUE;
 		ELSIF part.owner IS NULL AND part.is_home OR part.slot IS NULL THEN
+			CONTINUE WHEN part.relation <> part.together[1]; -- the slot gets its owner once
 			fix := format('SELECT shardkit.assign_slots(%L, ARRAY[%s], %L)', verify_rows.map, part.slot, part.node);
 			RETURN NEXT;
 			CONTINUE;
 		END IF;
-		part.proper := coalesce(part.proper, to_regclass(quote_ident(part.home) || '.' || part.relation));
+		IF part.owner IS NULL THEN
+			part.proper := to_regclass(quote_ident(part.home) || '.' || part.relation);
+		END IF;
+		CONTINUE WHEN part.proper IS NULL; -- the owner's table is missing, which is said already
 		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO columns FROM pg_attribute AS c
 		WHERE c.attrelid = part.wrong AND c.attnum > 0 AND NOT c.attisdropped AND c.attgenerated = '';
 		SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) INTO keys
@@ -98,6 +124,13 @@ BEGIN
 		fix := fix || format('WITH moved AS (DELETE FROM %s WHERE %s = %s RETURNING *)'
 			' INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE SELECT %5$s FROM moved',
 			part.wrong, part.expression, part.slot, part.proper, columns);
+		IF part.owner IS NOT NULL AND cardinality(part.together) > 1 THEN
+			SELECT format('WITH %s SELECT count(*) FROM moved_1', string_agg(shardkit_internal.bring_home(
+				format('%I.%s', part.wrong_schema, t.relation)::regclass, format('%I.%s', part.proper_schema, t.relation)::regclass,
+				format('%s = %s', shardkit.slot_expression(t.map, t.key), part.slot), u.place), ', ' ORDER BY u.place)) INTO fix
+			FROM unnest(part.together) WITH ORDINALITY AS u (relation, place)
+				JOIN shardkit.map_table AS t ON t.map = verify_rows.map AND t.relation = u.relation;
+		END IF;
 		IF part.owner IS NULL THEN
 			-- Guards let nobody's rows in nowhere: the table leaves the map for it.
 			problem := problem || format(', and others of them lie in %s', part.proper);

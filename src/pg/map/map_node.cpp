@@ -41,11 +41,15 @@ void CheckServer(const char *name)
 	if (std::strcmp(wrapper, "postgres_fdw") != 0)
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						   errmsg("server \"%s\" is of %s, not of postgres_fdw", name, wrapper)));
+	if (!MayUseServer(server->serverid, GetUserId()))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, name);
 }
 
 /* A schema of the system or of shardkit itself cannot hold user tables. */
 void CheckSchema(const char *schema)
 {
+	if (schema[0] == '\0')
+		ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("a node's schema needs a name")));
 	if (std::strlen(schema) >= NAMEDATALEN)
 		ereport(ERROR,
 			(errcode(ERRCODE_NAME_TOO_LONG),

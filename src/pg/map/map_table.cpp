@@ -8,6 +8,10 @@
 
 #include "pg/pg.hpp"
 
+extern "C" {
+#include "catalog/pg_inherits.h"
+}
+
 namespace shardkit
 {
 
@@ -51,7 +55,10 @@ void CheckIsPlainTable(Oid relation)
 	Relation opened = relation_open(relation, AccessShareLock);
 	const bool plain = opened->rd_rel->relkind == RELKIND_RELATION &&
 					   opened->rd_rel->relpersistence != RELPERSISTENCE_TEMP;
-	const bool alone = !opened->rd_rel->relhassubclass && !opened->rd_rel->relispartition;
+	/* relhassubclass outlives the last child. */
+	const bool has_children =
+		opened->rd_rel->relhassubclass && find_inheritance_children(relation, NoLock) != NIL;
+	const bool alone = !has_children && !opened->rd_rel->relispartition;
 	relation_close(opened, NoLock);
 	if (!plain)
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -181,15 +188,15 @@ void CreateNodeTable(
 	CreateGuards(map, table, node, relation);
 }
 
-void CreateForeignKeys(const MapEntry &map, const MapNode &node)
+void CreateForeignKeys(const MapEntry &map, const MapNode &node, bool may_fail)
 {
 	for (const MapTable &table : map.tables) {
 		const Oid relation = NodeTableOid(table, node);
 		const Oid model = ModelOf(map, table, &node);
 		if (OidIsValid(relation) && OidIsValid(model))
 			RunAsCaller("SELECT shardkit_internal.add_foreign_keys($1::pg_catalog.regclass,"
-						" $2::pg_catalog.regclass)",
-				{SqlOid(relation), SqlOid(model)});
+						" $2::pg_catalog.regclass, $3)",
+				{SqlOid(relation), SqlOid(model), {BOOLOID, BoolGetDatum(may_fail), false}});
 	}
 }
 

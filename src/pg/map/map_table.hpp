@@ -17,7 +17,7 @@ void CreateNodeTable(
 	const MapEntry &map, const MapTable &table, const MapNode &node, bool by_template = false);
 
 /* Once all tables are on the node: their foreign keys to each other. */
-void CreateForeignKeys(const MapEntry &map, const MapNode &node);
+void CreateForeignKeys(const MapEntry &map, const MapNode &node, bool may_fail = false);
 
 /* Kind per_slot: makes the partitions of slots that have an owner and no partition. */
 void CreatePartitions(const MapEntry &map);
