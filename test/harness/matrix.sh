@@ -43,4 +43,5 @@ for version in ${MATRIX:-15 17 18}; do
 	table+=$'\n'$(row "$version" "$status" $((SECONDS - began)))
 done
 echo "$table"
+awk 'NR > 1 && $3 ~ /^[0-9]+$/ { passed += $3; failed += $4 } END { printf "%d passed, %d failed\n", passed, failed }' <<< "$table"
 exit "$worst"

@@ -2,7 +2,9 @@
 # Installs what is missing to build and test shardkit with the PostgreSQL that PG_CONFIG names,
 # or else with the distribution's. Prints the path of that PostgreSQL's pg_config.
 #
-# usage: packages.sh [--index] [PACKAGE ...]     --index: the distribution's package index is needed too
+# usage: packages.sh [--index] [PACKAGE ...] [--if-offered PACKAGE ...]
+#   --index: the distribution's package index is needed too
+#   --if-offered: those that follow only where the distribution has them
 #
 # What is there already is left alone: where nothing is missing no root and no network is needed.
 set -euo pipefail
@@ -98,7 +100,19 @@ if ! have dpkg-query; then
 fi
 
 packages=(make g++ libxxhash-dev libb2-dev perl libipc-run-perl
-	libtap-parser-sourcehandler-pgtap-perl "$@")
+	libtap-parser-sourcehandler-pgtap-perl)
+while [ $# -gt 0 ] && [ "$1" != --if-offered ]; do
+	packages+=("$1")
+	shift
+done
+if [ $# -gt 0 ]; then
+	shift
+	for package in "$@"; do
+		is_installed "$package" && continue
+		apt-cache show make >/dev/null 2>&1 || update_lists
+		! apt-cache show "$package" >/dev/null 2>&1 || packages+=("$package")
+	done
+fi
 
 # A PostgreSQL from packages gets its missing ones; one built by hand keeps to itself.
 if ! has_server || [[ "$(readlink -f "$("$pg_config" --bindir)")" == /usr/lib/postgresql/* ]]; then

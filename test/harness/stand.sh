@@ -57,6 +57,10 @@ if [ "${1:-}" = --index ]; then
 	package_options=(--index)
 	shift
 fi
+# Who develops may do without the second compiler's formatter and fuzzer; CI may not.
+if [ "${CI:-}" = true ] && [ "${1:-}" = test/harness/suites.sh ]; then
+	package_options+=(--if-offered clang-format-14 libclang-rt-14-dev)
+fi
 PG_CONFIG=$("$tree/test/harness/packages.sh" "${package_options[@]}")
 
 # A socket's path may have 107 characters, and pg_regress knows no blanks in it.

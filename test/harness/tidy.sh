@@ -9,5 +9,5 @@ libpq=$("$PG_CONFIG" --includedir)
 export include libpq
 # shellcheck disable=SC2016
 find src -name '*.cpp' -print0 | xargs -0 -n 2 -P "$(nproc)" sh -c 'clang-tidy-14 --quiet "$@" -- \
-	-std=c++20 -fno-exceptions -fno-rtti -Isrc -isystem "$include" -isystem "$libpq" 2>/dev/null' tidy
+	-std=c++20 -DUSE_ASSERT_CHECKING -fno-exceptions -fno-rtti -Isrc -isystem "$include" -isystem "$libpq" 2>/dev/null' tidy
 echo "clang-tidy: $(find src -name '*.cpp' | wc -l) sources, no warning"

@@ -106,6 +106,7 @@ double KeptPeriods(const CompiledLayout &before, const CompiledLayout &after,
 	const std::uint64_t left = before.divisor.value;
 	const std::uint64_t right = after.divisor.value;
 	const std::uint64_t common = std::gcd(left, right);
+	assert(common > 0);
 	std::fill(counts.begin(), counts.end(), 0);
 	std::int64_t kept = 0;
 	for (std::uint64_t part = 0; part < common; ++part) {

@@ -14,6 +14,7 @@ void Apportion(Layout &layout, std::int32_t slots) noexcept
 	std::uint64_t weights = 0;
 	for (const auto &node : layout.nodes)
 		weights += static_cast<std::uint64_t>(node.weight);
+	assert(weights > 0);
 	std::int32_t left = slots;
 	for (std::size_t i = 0; i < quotas.size(); ++i) {
 		const Uint128 share =

@@ -145,8 +145,8 @@ std::uint64_t CountBatch(const TallyPair &pair, Flows &flows, std::span<const st
 	const double *weights, const std::int32_t *same) noexcept
 {
 	assert(hashes.size() <= kTallyBatch);
-	std::uint32_t from[kTallyBatch];
-	std::uint32_t to[kTallyBatch];
+	std::uint32_t from[kTallyBatch] = {};
+	std::uint32_t to[kTallyBatch] = {};
 	PlacePair(pair, hashes, from, to);
 
 	if (IsDense(flows.before, flows.after))

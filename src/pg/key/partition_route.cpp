@@ -115,6 +115,7 @@ int FindOnLevel(const PartitionLevel &level, const Datum *values, const bool *nu
 {
 	if (level.partitions == 0)
 		return kNoPartition;
+	Assert(level.columns > 0);
 	Datum own_values[kMaxKeyColumns];
 	bool own_nulls[kMaxKeyColumns];
 	for (int i = 0; i < level.columns; ++i) {
