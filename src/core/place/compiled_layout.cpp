@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstring>
 
+#include "core/place/mix.hpp"
+
 namespace shardkit
 {
 
@@ -106,7 +108,7 @@ void FillSeeds(const Layout &layout, std::span<RingToken> seeds, CompiledLayout 
 		const double weight = WeightNumber(layout.nodes[seeds[i].node].weight);
 		if (i > 0 && weight != groups[group].weight)
 			++group;
-		hashes[i] = seeds[i].hash;
+		hashes[i] = Fmix64Begin(seeds[i].hash);
 		owners[i] = seeds[i].node;
 		ranks[i] = layout.rank[seeds[i].node];
 		groups[group] = {weight, static_cast<std::uint32_t>(i + 1)};

@@ -17,8 +17,8 @@ struct RendezvousGroup {
 };
 
 /*
- * Seeds sorted by weight, then by rank, the position of the node's name in byte order. Groups are
- * looked at only when there are several.
+ * Seeds, with the first step of the mix taken, sorted by weight, then by rank, the position of the
+ * node's name in byte order. Groups are looked at only when there are several.
  */
 struct Rendezvous {
 	const std::uint64_t *seeds;
@@ -34,15 +34,19 @@ struct RendezvousBid {
 	std::uint32_t at;
 };
 
-/* The highest score among seeds [begin, end), not empty; of equal ones the first. */
+/*
+ * The highest score among seeds [begin, end), not empty; of equal ones the first. A score is
+ * Fmix64(hash ^ seed), whose first step is taken once for the hash and beforehand for the seeds.
+ */
 inline RendezvousBid HighestBid(
 	const std::uint64_t *seeds, std::uint32_t begin, std::uint32_t end, std::uint64_t hash) noexcept
 {
 	/* Both choices become conditional moves: a branch here would be mispredicted. */
-	std::uint64_t highest = Fmix64(hash ^ seeds[begin]);
+	hash = Fmix64Begin(hash);
+	std::uint64_t highest = Fmix64End(hash ^ seeds[begin]);
 	std::size_t winner = begin;
 	for (std::size_t at = begin + std::size_t{1}; at < end; ++at) {
-		const std::uint64_t score = Fmix64(hash ^ seeds[at]);
+		const std::uint64_t score = Fmix64End(hash ^ seeds[at]);
 		winner = score > highest ? at : winner;
 		highest = score > highest ? score : highest;
 	}
