@@ -16,7 +16,7 @@ soak() {
 }
 
 hunt() {
-	HUNT_SECONDS=${HUNT_SECONDS:-600} ASAN_TARGET=hunt SANITIZERS=asan test/harness/sanitize.sh
+	HUNT_SECONDS=${HUNT_SECONDS:-600} HUNT_SEED=${HUNT_SEED:-$RANDOM} ASAN_TARGET=hunt SANITIZERS=asan test/harness/sanitize.sh
 }
 
 fuzz() {
