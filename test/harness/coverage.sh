@@ -11,14 +11,9 @@ fi
 
 # The house judges what is shipped: counters need a runtime of their own.
 SUITES=${SUITES:-unit regress pgtap isolation tap} test/harness/suites.sh || exit 1
-mkdir -p build/gcov && cd build/gcov || exit 1
 # An object has counters of its own in the library and in the unit tests: a line counts if either
 # reached it. Templates make gcov name a line several times.
-while IFS= read -r counters; do
-	gcov --preserve-paths --relative-only --source-prefix "$STAND/tree" "$counters" >/dev/null 2>&1
-	for report in *.gcov; do cat "$report"; done
-	rm -f ./*.gcov
-done < <(find "$STAND/tree/src" "$STAND/tree/build/src" -name '*.gcda') | awk -v missed="${COVERAGE_MISSED:-}" '
+find src build/src -name '*.gcda' -exec gcov --stdout --preserve-paths --relative-only {} + 2>/dev/null | awk -v missed="${COVERAGE_MISSED:-}" '
 	{
 		split($0, part, ":")
 		count = part[1]; line = part[2]; gsub(/ /, "", count); gsub(/ /, "", line)
