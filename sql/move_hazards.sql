@@ -245,6 +245,9 @@ SELECT * FROM shardkit.move_progress;
 SELECT * FROM shardkit.preflight('h', ARRAY[1], 'c');
 SELECT * FROM shardkit.preflight('i', ARRAY[1], 'c');
 SELECT * FROM shardkit.preflight('h', NULL, 'c');
+SELECT * FROM shardkit.preflight('h', '{1,8}', 'b');
+SELECT * FROM shardkit.preflight('h', '{-1}', 'b');
+SELECT * FROM shardkit.preflight('h', '{1,NULL}', 'b');
 SELECT shardkit.drop_map('h');
 DROP SCHEMA a, b CASCADE;
 

@@ -96,16 +96,41 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION shardkit_internal.predict_check(regclass, boolean, float8) IS 'refuses what cannot be read';
 
+-- With one seed two queries read the same blocks. TABLESAMPLE takes a float4.
+CREATE FUNCTION shardkit_internal.predict_sample(sample_percent float8) RETURNS text
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	seed text := nullif(current_setting('shardkit.sample_seed', true), '');
+BEGIN
+	IF sample_percent = 100 THEN
+		RETURN '';
+	END IF;
+	IF seed !~ '^ *[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)? *$' THEN
+		RAISE invalid_parameter_value USING MESSAGE = format('shardkit.sample_seed must be a number, not "%s"', seed),
+			HINT = 'RESET shardkit.sample_seed, or SET it to a number: then every sample reads the same blocks.';
+	END IF;
+	RETURN format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (%s)', greatest(sample_percent, 1e-30), coalesce(seed::float8, random()));
+END $$;
+COMMENT ON FUNCTION shardkit_internal.predict_sample(float8) IS
+'the clause that samples a table, by shardkit.sample_seed or else at random';
+
 CREATE FUNCTION shardkit_internal.predict_weight(relation regclass, weight text) RETURNS text
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	names text[] := parse_ident(weight);
+	names text[];
 	found record;
 BEGIN
 	IF weight IS NULL THEN
 		RETURN 'NULL::pg_catalog.float8';
 	END IF;
+	BEGIN
+		names := parse_ident(weight);
+	EXCEPTION WHEN invalid_parameter_value THEN
+		RAISE syntax_error USING MESSAGE = format('weight "%s" is not the name of a column', weight),
+			HINT = 'Write it as in SQL, quoted where SQL needs quotes: one numeric column.';
+	END;
 	SELECT a.attname, t.typcategory, a.atttypid::regtype AS type INTO found
 	FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
 	WHERE a.attrelid = relation AND a.attname = names[1] AND a.attnum > 0 AND NOT a.attisdropped
@@ -146,7 +171,7 @@ BEGIN
 		END IF;
 		RETURN format('shardkit.hash64(%s::pg_catalog.text, %L)', columns, hash);
 	END IF;
-	IF hash IS NULL OR hash !~ '\(.*\)\s*$' THEN
+	IF hash IS NULL OR hash !~ '[(].*[)][[:space:]]*$' THEN
 		RAISE invalid_parameter_value USING MESSAGE = format('unknown hash "%s"', hash),
 			HINT = 'Use postgres, md5, sha1, sha256, blake2b, xxh64, xxh3, murmur3, fnv1a, or a function with its argument types, as in ''app.route(text)''.';
 	END IF;
@@ -154,9 +179,10 @@ BEGIN
 		RAISE undefined_function USING MESSAGE = format('function %s does not exist', hash),
 			HINT = 'Name its schema and the types of its arguments, as in ''app.route(text)''.';
 	END IF;
-	SELECT n.nspname, p.proname, p.proargtypes::oid[] AS types, p.provolatile, p.prorettype, p.pronargs, p.prokind INTO router
+	SELECT n.nspname, p.proname, p.proargtypes::oid[] AS types, p.provolatile, p.prorettype, p.pronargs,
+		p.prokind = 'f' AND NOT p.proretset AND p.provariadic = 0 AS is_plain INTO router
 	FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace WHERE p.oid = hash::regprocedure;
-	IF router.provolatile <> 'i' OR router.prorettype <> 'bigint'::regtype OR router.prokind <> 'f' OR router.pronargs <> cardinality(k.columns) THEN
+	IF router.provolatile <> 'i' OR router.prorettype <> 'bigint'::regtype OR NOT router.is_plain OR router.pronargs <> cardinality(k.columns) THEN
 		RAISE invalid_function_definition USING
 			MESSAGE = format('function %s cannot be the hash of this key', hash),
 			HINT = 'It must be IMMUTABLE, return bigint and take one argument for each key column.';
@@ -187,7 +213,6 @@ DECLARE
 	k record;
 	measure text;
 	counts text;
-	seed text := current_setting('shardkit.sample_seed', true);
 	is_null text;
 BEGIN
 	PERFORM shardkit_internal.predict_check(relation, count_keys, sample_percent);
@@ -209,9 +234,9 @@ BEGIN
 	END IF;
 	SELECT string_agg(format('%s IS NULL', c), ' OR ') INTO is_null FROM unnest(k.columns) AS c;
 	IF sample_percent < 100 THEN
-		RETURN format('SELECT shardkit_internal.tally_of_sample($1, %s, %s, %s, t.tableoid, t.ctid) FROM %s AS t TABLESAMPLE SYSTEM (%s)%s',
-			measure, shardkit_internal.predict_hash(relation, key, hash, NULL), is_null, shardkit_internal.predict_name(relation), sample_percent,
-			CASE WHEN seed <> '' THEN format(' REPEATABLE (%s)', seed::float8) END);
+		RETURN format('SELECT shardkit_internal.tally_of_sample($1, %s, %s, %s, t.tableoid, t.ctid) FROM %s AS t%s',
+			measure, shardkit_internal.predict_hash(relation, key, hash, NULL), is_null, shardkit_internal.predict_name(relation),
+			shardkit_internal.predict_sample(sample_percent));
 	END IF;
 	IF hash <> 'postgres' OR NOT k.is_plain THEN
 		counts := format('shardkit_internal.tally_of_hash($1, %s, %s, %s)', measure, shardkit_internal.predict_hash(relation, key, hash, NULL), is_null);

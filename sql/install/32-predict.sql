@@ -246,7 +246,7 @@ CREATE FUNCTION shardkit_internal.predict_split_report(counts bytea, plan bytea,
 AS $$
 DECLARE
 	answer shardkit.split_prediction;
-	bound text[] := (SELECT regexp_match(pg_get_expr(c.relpartbound, c.oid), 'modulus (\d+), remainder (\d+)', 'i') FROM pg_class AS c WHERE c.oid = partition);
+	bound text[] := (SELECT regexp_match(pg_get_expr(c.relpartbound, c.oid), 'modulus ([0-9]+), remainder ([0-9]+)', 'i') FROM pg_class AS c WHERE c.oid = partition);
 	total bigint := (SELECT coalesce(sum(f.rows), 0) FROM shardkit_internal.tally_flows(counts, plan) AS f);
 BEGIN
 	answer.modulus := bound[1]::int;
@@ -272,6 +272,9 @@ DECLARE
 	parent regclass := (SELECT i.inhparent FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
 		WHERE i.inhrelid = partition AND c.relispartition);
 BEGIN
+	IF partition IS NULL THEN
+		RAISE null_value_not_allowed USING MESSAGE = 'partition must not be null';
+	END IF;
 	IF parent IS NULL OR (SELECT p.partstrat FROM pg_partitioned_table AS p WHERE p.partrelid = parent) <> 'h' THEN
 		RAISE wrong_object_type USING MESSAGE = format('"%s" is not a hash partition', partition),
 			HINT = 'Name a partition of a table that is partitioned by hash.';

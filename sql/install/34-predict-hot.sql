@@ -14,15 +14,11 @@ AS $$
 DECLARE
 	columns text[];
 	source text;
-	seed text := nullif(current_setting('shardkit.sample_seed', true), '');
 BEGIN
 	PERFORM shardkit_internal.predict_check(relation, false, sample_percent);
 	columns := (shardkit_internal.predict_key(relation, key)).columns;
-	source := shardkit_internal.predict_name(relation) || ' AS t';
-	-- Both passes must see the same sample.
-	IF sample_percent < 100 THEN
-		source := source || format(' TABLESAMPLE SYSTEM (%s) REPEATABLE (%s)', sample_percent, coalesce(seed::float8, random()));
-	END IF;
+	-- Both passes see the same sample.
+	source := shardkit_internal.predict_name(relation) || ' AS t' || shardkit_internal.predict_sample(sample_percent);
 	candidates := format('SELECT shardkit_internal.heavy_hashes(%s) FROM %s', array_to_string(columns, ', '), source);
 	-- The query answers the rows of hot_keys itself: a loop over it would not be planned in parallel.
 	recount := format('SELECT %1$s, g.rows, shardkit_internal.predict_round(g.rows::pg_catalog.float8 OPERATOR(pg_catalog./) $3, 6), '
@@ -83,10 +79,11 @@ BEGIN
 	END IF;
 	literal := format('%L::%s', hot_key, (SELECT format('%I.%I', n.nspname, t.typname)
 		FROM pg_type AS t JOIN pg_namespace AS n ON n.oid = t.typnamespace WHERE t.oid = k.types[1]));
-	hot_rows := format('SELECT pg_catalog.count(*), pg_catalog.coalesce(pg_catalog.sum(%s), 0) FROM %s AS t%s WHERE %s::pg_catalog.text OPERATOR(pg_catalog.=) %s::pg_catalog.text',
+	-- record_eq finds the type's own equality under any search_path; CASE gives the literal the column's collation.
+	hot_rows := format('SELECT pg_catalog.count(*) AS rows, coalesce(pg_catalog.sum(%1$s), 0) AS weight FROM %2$s AS t%3$s'
+		' WHERE pg_catalog.record_eq(ROW(%4$s), ROW(CASE WHEN true THEN %5$s ELSE %4$s END))',
 		shardkit_internal.predict_weight(relation, weight), shardkit_internal.predict_name(relation),
-		CASE WHEN sample_percent < 100 THEN format(' TABLESAMPLE SYSTEM (%s)', sample_percent) ELSE '' END, k.columns[1], literal);
-	hot_rows := replace(hot_rows, 'pg_catalog.coalesce', 'coalesce');
+		shardkit_internal.predict_sample(sample_percent), k.columns[1], literal);
 	-- Copy 0 stays where the key is; a salt column that is NULL adds nothing to the hash.
 	IF hash = 'postgres' THEN
 		salted := format('SELECT CASE WHEN $1 OPERATOR(pg_catalog.=) 0 THEN shardkit.partition_hash(%s) ELSE shardkit.partition_hash(%1$s, $1) END', literal);
@@ -134,19 +131,28 @@ DECLARE
 	hashes bigint[];
 	one bigint;
 	counts bytea;
+	seed text := pg_catalog.current_setting('shardkit.sample_seed', true);
 BEGIN
 	IF pg_catalog.array_ndims(copies) IS NULL OR pg_catalog.array_ndims(copies) OPERATOR(pg_catalog.<>) 1 OR 1 OPERATOR(pg_catalog.>) ANY (copies) OR 10000 OPERATOR(pg_catalog.<) ANY (copies) OR pg_catalog.array_position(copies, NULL) IS NOT NULL THEN
 		RAISE invalid_parameter_value USING MESSAGE = 'copies must be a list of numbers from 1 to 10000';
 	END IF;
+	-- The key is counted in the blocks in which all keys are.
+	IF seed IS NULL OR seed OPERATOR(pg_catalog.=) '' THEN
+		PERFORM pg_catalog.set_config('shardkit.sample_seed', pg_catalog.random()::pg_catalog.text, true);
+	END IF;
 	SELECT s.hot_rows, s.salted INTO q FROM shardkit_internal.predict_salt_queries(relation, key, hot_key, hash, sample_percent, weight) AS s;
 	counts := shardkit_internal.predict_counts(relation, key, plan, count_keys, sample_percent, hash, weight);
 	EXECUTE q.hot_rows INTO hot;
+	PERFORM pg_catalog.set_config('shardkit.sample_seed', seed, true);
+	IF hot.rows OPERATOR(pg_catalog.=) 0 THEN
+		RAISE NOTICE 'no row of % has the key "%"', relation, hot_key USING HINT = 'hot_keys lists the keys with the most rows.';
+	END IF;
 	FOR i IN 0 .. (SELECT pg_catalog.max(c.n) OPERATOR(pg_catalog.-) 1 FROM pg_catalog.unnest(copies) AS c(n)) LOOP
 		EXECUTE q.salted INTO one USING i;
 		hashes := pg_catalog.array_append(hashes, one);
 	END LOOP;
 	RETURN QUERY SELECT s.* FROM shardkit_internal.predict_salting_rows(counts, plan, layout,
-		CASE WHEN weight IS NULL THEN hot.count ELSE hot.coalesce END, weight IS NOT NULL, copies, hashes) AS s;
+		CASE WHEN weight IS NULL THEN hot.rows ELSE hot.weight END, weight IS NOT NULL, copies, hashes) AS s;
 END $$;
 COMMENT ON FUNCTION predict_salting(regclass, text, text, int[], layout, boolean, float8, text, text) IS
 'what splitting one hot key into copies (a second key column, the salt) does to the hottest node, and what a read of it then costs';

@@ -11,7 +11,7 @@ SELECT format_type(a.atttypid, a.atttypmod)
 			THEN format(' COLLATE %I.%I', n.nspname, c.collname) ELSE '' END,
 	CASE WHEN a.attgenerated <> '' THEN format(' GENERATED ALWAYS AS (%s) %s',
 			pg_get_expr(d.adbin, d.adrelid), CASE a.attgenerated WHEN 's' THEN 'STORED' ELSE 'VIRTUAL' END)
-		WHEN d.adbin IS NOT NULL AND pg_get_expr(d.adbin, d.adrelid) !~* 'nextval\('
+		WHEN d.adbin IS NOT NULL AND pg_get_expr(d.adbin, d.adrelid) !~* 'nextval[(]'
 			THEN ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) ELSE '' END
 	|| CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END
 FROM pg_attribute AS a
@@ -148,8 +148,8 @@ WITH place AS (
 -- Defaults; those of sequences are compared elsewhere.
 defaults AS (
 	SELECT a.attname, a.attrelid,
-		CASE WHEN pg_get_expr(d.adbin, d.adrelid) !~* 'nextval\(' THEN pg_get_expr(d.adbin, d.adrelid) END AS value,
-		d.adbin IS NOT NULL AND pg_get_expr(d.adbin, d.adrelid) ~* 'nextval\(' OR a.attidentity <> '' AS counts
+		CASE WHEN pg_get_expr(d.adbin, d.adrelid) !~* 'nextval[(]' THEN pg_get_expr(d.adbin, d.adrelid) END AS value,
+		d.adbin IS NOT NULL AND pg_get_expr(d.adbin, d.adrelid) ~* 'nextval[(]' OR a.attidentity <> '' AS counts
 	FROM pg_attribute AS a LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 	WHERE a.attrelid IN (checked, model) AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''),
 constraints AS (

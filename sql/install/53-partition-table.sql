@@ -249,7 +249,7 @@ BEGIN
 		SELECT c.oid::regclass AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
 		FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid WHERE i.inhparent = relation
 	LOOP
-		IF substring(part.bound FROM 'modulus (\d+)')::int IS DISTINCT FROM kept.slots THEN
+		IF substring(part.bound FROM 'modulus ([0-9]+)')::int IS DISTINCT FROM kept.slots THEN
 			RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 				MESSAGE = format('partition %s has another modulus than the %s slots of map "%s"', part.name, kept.slots, kept.name),
 				DETAIL = part.bound,

@@ -24,7 +24,7 @@ CREATE FUNCTION slot_expression(map text, key text) RETURNS text
 SELECT CASE
 	WHEN m.hash = 'postgres' THEN format('shardkit.partition_slot(%s, %s)', m.slots, slot_expression.key)
 	WHEN m.hash LIKE '%(%' THEN format('shardkit.modulo(%s((%s)::pg_catalog.text), %s)',
-		regexp_replace(m.hash, '\s*\([^(]*\)\s*$', ''), slot_expression.key, m.slots)
+		regexp_replace(m.hash, '[[:space:]]*[(][^(]*[)][[:space:]]*$', ''), slot_expression.key, m.slots)
 	ELSE format('shardkit.modulo(shardkit.hash64((%s)::pg_catalog.text, %L), %s)',
 		slot_expression.key, m.hash, m.slots)
 	END
@@ -55,14 +55,14 @@ COMMENT ON FUNCTION shardkit_internal.row_bytes_expression(regclass) IS
 CREATE FUNCTION shardkit_internal.slot_partitions(parent regclass,
 	OUT slot int, OUT partition_table regclass, OUT server name) RETURNS SETOF record
 	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM 'remainder (\d+)')::int,
+SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM 'remainder ([0-9]+)')::int,
 	c.oid::regclass, s.srvname
 FROM pg_inherits AS i
 	JOIN pg_class AS c ON c.oid = i.inhrelid
 	LEFT JOIN pg_foreign_table AS f ON f.ftrelid = c.oid
 	LEFT JOIN pg_foreign_server AS s ON s.oid = f.ftserver
 WHERE i.inhparent = parent AND c.relpartbound IS NOT NULL
-	AND pg_get_expr(c.relpartbound, c.oid) ~ 'remainder \d+'
+	AND pg_get_expr(c.relpartbound, c.oid) ~ 'remainder [0-9]+'
 $$;
 COMMENT ON FUNCTION shardkit_internal.slot_partitions(regclass) IS
 'partitions of a hash-partitioned table by remainder, with the server of those that are foreign tables';

@@ -40,13 +40,17 @@ COMMENT ON FUNCTION shardkit_internal.all_rows_query(text, text) IS
 -- Without a search_path of its own: the view's name is the caller's.
 CREATE FUNCTION create_view(map text, relation text, "view" text) RETURNS void
 	LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	name text;
 BEGIN
 	IF "view" IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'view must not be null';
 	END IF;
-	EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS %s', "view",
+	SELECT pg_catalog.string_agg(pg_catalog.quote_ident(p.part), '.' ORDER BY p.place) INTO name
+	FROM pg_catalog.unnest(pg_catalog.parse_ident("view")) WITH ORDINALITY AS p (part, place);
+	EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS %s', name,
 		shardkit_internal.all_rows_query(map, relation));
-	EXECUTE pg_catalog.format('COMMENT ON VIEW %s IS %L', "view", pg_catalog.format(
+	EXECUTE pg_catalog.format('COMMENT ON VIEW %s IS %L', name, pg_catalog.format(
 		'all rows of table %s of map %s; create_view again when nodes come or go', relation, map));
 END
 $$;

@@ -50,8 +50,8 @@ CREATE FUNCTION shardkit_internal.guarded_tables(map text, OUT node text, OUT fo
 SELECT DISTINCT n.name, t.tgrelid::regclass
 FROM pg_trigger AS t JOIN shardkit.node AS n ON n.map = guarded_tables.map
 WHERE t.tgfoid = 'shardkit.guard()'::regprocedure AND position(
-	convert_to(guarded_tables.map, getdatabaseencoding()) || '\x00'::bytea
-	|| convert_to(n.name, getdatabaseencoding()) || '\x00'::bytea IN t.tgargs) = 1
+	convert_to(guarded_tables.map, getdatabaseencoding()) || decode('00', 'hex')
+	|| convert_to(n.name, getdatabaseencoding()) || decode('00', 'hex') IN t.tgargs) = 1
 $$;
 COMMENT ON FUNCTION shardkit_internal.guarded_tables(text) IS 'tables with the guard of a map''s node, wherever they are';
 
@@ -93,9 +93,9 @@ models AS (
 guards AS (
 	SELECT s.node, s.relation, s.found, g.name, t.tgname, t.tgenabled, t.tgtype = g.type AS right_event,
 		substring(pg_get_triggerdef(t.oid) FROM ' FOR EACH ROW (.*)EXECUTE FUNCTION ') AS condition,
-		t.tgargs = convert_to(verify_tables.map, getdatabaseencoding()) || '\x00'::bytea
-			|| convert_to(s.node, getdatabaseencoding()) || '\x00'::bytea
-			|| convert_to(s.key, getdatabaseencoding()) || '\x00'::bytea AS right_arguments
+		t.tgargs = convert_to(verify_tables.map, getdatabaseencoding()) || decode('00', 'hex')
+			|| convert_to(s.node, getdatabaseencoding()) || decode('00', 'hex')
+			|| convert_to(s.key, getdatabaseencoding()) || decode('00', 'hex') AS right_arguments
 	FROM shapes AS s CROSS JOIN (VALUES ('shardkit_guard_insert', 1 + 4), ('shardkit_guard_update', 1 + 16)) AS g (name, type)
 		LEFT JOIN pg_trigger AS t ON t.tgrelid = s.found AND t.tgname = g.name
 			AND t.tgfoid = 'shardkit.guard()'::regprocedure),

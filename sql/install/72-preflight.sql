@@ -141,12 +141,23 @@ CREATE FUNCTION preflight(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
+DECLARE
+	wrong record;
 BEGIN
 	IF $1 IS NULL OR $2 IS NULL OR $3 IS NULL THEN
 		RAISE EXCEPTION 'arguments of preflight must not be null' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
 	IF NOT EXISTS (SELECT FROM shardkit.map AS m WHERE m.name = $1) THEN
 		RAISE EXCEPTION 'map "%" does not exist', $1 USING ERRCODE = 'undefined_object', HINT = 'Table shardkit.map lists the maps.';
+	END IF;
+	IF EXISTS (SELECT FROM unnest($2) AS s (slot) WHERE s.slot IS NULL) THEN
+		RAISE EXCEPTION '"slots" must not contain nulls' USING ERRCODE = 'null_value_not_allowed';
+	END IF;
+	SELECT s.slot, m.slots - 1 AS last INTO wrong FROM shardkit.map AS m, unnest($2) AS s (slot)
+	WHERE m.name = $1 AND (s.slot < 0 OR s.slot >= m.slots) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'map "%" has no slot %', $1, wrong.slot
+			USING ERRCODE = 'numeric_value_out_of_range', DETAIL = format('Its slots are 0 to %s.', wrong.last);
 	END IF;
 	IF NOT EXISTS (SELECT FROM shardkit.node AS n WHERE n.map = $1 AND n.name = $3) THEN
 		RAISE EXCEPTION 'map "%" has no node "%"', $1, $3 USING ERRCODE = 'undefined_object', HINT = 'Table shardkit.node lists the nodes.';

@@ -10,7 +10,7 @@ SELECT array_agg(format('%L::%s', v.value, key_type))
 FROM pg_type AS t, unnest(CASE
 	WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 'uuid'::regtype
 		THEN ARRAY['00000000-0000-0000-0000-000000000000', '7f3c1d2e-95ab-4c60-8d11-0a1b2c3d4e5f']
-	WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 'bytea'::regtype THEN ARRAY['\x', '\x00ff10']
+	WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 'bytea'::regtype THEN ARRAY[E'\\x', E'\\x00ff10']
 	WHEN t.typcategory = 'N' THEN ARRAY['0', '1', '42', '30011']
 	WHEN t.typcategory = 'S' THEN ARRAY['', 'a', 'shardkit', 'A longer key, with words']
 	WHEN t.typcategory = 'D' THEN ARRAY['2000-01-01', '2026-11-29']
@@ -172,7 +172,7 @@ UNION ALL
 SELECT 'error', format('%s.%I', partition_table, a.attname), 'it has another name on its server',
 	format('ALTER FOREIGN TABLE %s ALTER COLUMN %I OPTIONS (DROP column_name), and rename it there', partition_table, a.attname)
 FROM pg_attribute AS a
-WHERE a.attrelid = partition_table AND a.attfdwoptions::text LIKE '%column\_name=%'
+WHERE a.attrelid = partition_table AND position('column_name=' IN a.attfdwoptions::text) > 0
 UNION ALL
 SELECT 'warning', partition_table::text, 'it is published, its successor will not be', 'publish the partitioned table'
 FROM pg_publication_rel AS r WHERE r.prrelid = partition_table

@@ -36,9 +36,9 @@ BEGIN
 	RETURN QUERY
 	SELECT 'fence', t.tgrelid::regclass::text, 'the fence of a move that has ended still stands on it', resume
 	FROM pg_trigger AS t JOIN shardkit.map AS m ON m.name = server_leftovers.map
-	WHERE t.tgname = 'shardkit_fence' AND split_part(encode(t.tgargs, 'escape'), '\000', 1) = m.id::text
+	WHERE t.tgname = 'shardkit_fence' AND split_part(encode(t.tgargs, 'escape'), E'\\000', 1) = m.id::text
 		AND NOT EXISTS (SELECT FROM shardkit.move_log AS l WHERE l.map = m.name AND l.finished_at IS NULL
-			AND l.slot::text = split_part(encode(t.tgargs, 'escape'), '\000', 2));
+			AND l.slot::text = split_part(encode(t.tgargs, 'escape'), E'\\000', 2));
 
 	-- Only what bears a try's name, and no longer belongs to an unfinished one.
 	FOR remote IN

@@ -49,6 +49,11 @@ line_limit() {
 		xargs wc -l | awk '$2 != "total" && $1 > 300 { print $2 ": " $1 " lines, at most 300" }'
 }
 
+# In a plain literal a backslash means another thing where standard_conforming_strings is off.
+backslashes() {
+	sed -E "/^--/d; s/\bE'([^']|'')*'//g" sql/install/[1-9]*.sql | grep -F '\' || true
+}
+
 # A test that nobody runs, and a name without a file.
 listed() {
 	local variable=$1 folder=$2 suffix=$3 names files
@@ -115,6 +120,7 @@ if [ -f "$STAND/clang.log" ]; then
 	check 'clang takes every source without a warning' cat "$STAND/clang.log"
 fi
 check 'no file is over 300 lines' line_limit
+check 'SQL means the same without standard_conforming_strings' backslashes
 check 'META.json, control file and CHANGELOG agree' perl test/harness/metacheck.pl
 check 'every sql/NAME.sql is a regression test' listed REGRESS sql sql
 check 'every isolation spec is run' listed ISOLATION test/isolation/specs spec

@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(54);
+SELECT plan(57);
 CREATE ROLE table_app;
 CREATE ROLE table_reader;
 
@@ -102,6 +102,10 @@ SELECT throws_ok('UPDATE all_full SET price = 1', '55000', NULL, 'and is read-on
 SELECT is(reloptions, ARRAY['security_invoker=true'], 'with the reader''s privileges') FROM pg_class WHERE oid = 'all_full'::regclass;
 SELECT lives_ok($$SELECT shardkit.create_view('tables', '"Full"', 'all_full')$$, 'it can be renewed');
 SELECT throws_ok($$SELECT shardkit.create_view('tables', 'nothing', 'v')$$, '42P01', NULL, 'no such table');
+SELECT throws_ok($$SELECT shardkit.create_view('tables', '"Full"', '')$$, '22023', NULL, 'a view without a name');
+SELECT throws_ok($$SELECT shardkit.create_view('tables', '"Full"', 'v AS SELECT 1; --')$$, '22023', NULL, 'a statement is no name');
+SELECT shardkit.create_view('tables', '"Full"', 'public . "All Full"');
+SELECT has_view('public', 'All Full', 'a quoted name');
 SELECT results_eq($$SELECT node, ok, result FROM shardkit.run_on_nodes('tables', 'DELETE FROM %schema%."Full" WHERE user_id = 1')
 	WHERE result <> '0 rows'$$, $$SELECT shardkit.node_of('tables', 1::bigint), true, '1 rows'$$, 'a statement on every node');
 SELECT throws_ok($$SELECT shardkit.run_on_nodes('tables', 'ALTER TABLE %schema%.nothing ADD a int')$$, '42P01', NULL, 'all or nothing');

@@ -2,7 +2,7 @@
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(58);
+SELECT plan(64);
 
 CREATE TABLE rows_of (id bigint, tenant text, region int, cost int);
 INSERT INTO rows_of SELECT i, 't' || (i::bigint * i % 1013), nullif(i % 4, 3), i % 10 FROM generate_series(1, 20000) AS i;
@@ -105,6 +105,17 @@ SET LOCAL ROLE predict_reader;
 SELECT is(p.rows, (SELECT count(tenant) FROM rows_of), 'row security applies') FROM shardkit.predict_churn('rows_of', 'tenant', 'modulo(8)', 'modulo(9)') AS p;
 SELECT cmp_ok(count(tenant), '<', 20000::bigint, 'and hides rows') FROM rows_of;
 RESET ROLE;
+
+-- a hot key is whatever its type calls equal, and a sample counts it where it counts the others
+CREATE TABLE salted AS SELECT CASE WHEN i % 2 = 0 THEN (ARRAY['5', '5.0', '5.00'])[1 + i % 3]::numeric ELSE i END AS n,
+	CASE WHEN i % 2 = 0 THEN 'pg_catalog.coalesce' ELSE 't' || i END::char(30) AS c, ARRAY[i % 2, nullif(i % 2, 0) * i] AS a FROM generate_series(1, 20000) AS i;
+SELECT cmp_ok(s.hottest_share, '<', 0.2::float8, 'half of the rows are spread, hot key ' || hot)
+FROM (VALUES ('n', '5'), ('n', '5.000'), ('c', 'pg_catalog.coalesce'), ('a', '{0,NULL}')) AS k(key, hot),
+	LATERAL shardkit.predict_salting('salted', key, hot, '{1000}', 'modulo(8)') AS s;
+CREATE TABLE one_key AS SELECT 7 AS k FROM generate_series(1, 50000);
+SELECT is(count(DISTINCT s.hottest_share), 1::bigint, 'one key alone has the same share in every sample')
+FROM generate_series(1, 10) AS i, LATERAL shardkit.predict_salting('one_key', 'k', '7', ARRAY[16 + 0 * i], 'modulo(8)', sample_percent => 20) AS s;
+SELECT is(nullif(current_setting('shardkit.sample_seed', true), ''), NULL, 'whose seed is forgotten again');
 
 -- wrong calls of what takes more than one form
 SELECT throws_ok($$SELECT shardkit.predict_salting('rows_of', 'tenant', 't1', '{}', 'modulo(4)')$$, '22023', NULL, 'no numbers of copies');

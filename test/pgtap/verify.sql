@@ -156,6 +156,21 @@ SELECT pg_temp.plant('ALTER TABLE verify_all RENAME TO verify_renamed', 'table',
 SELECT pg_temp.plant('ALTER TABLE verify_all SET SCHEMA verify9', 'table', 'partitioned table in another schema', 'parts');
 SELECT is((SELECT relation FROM shardkit.map_table WHERE map = 'parts'), 'public.verify_all', 'it is still a table of the map');
 
+-- The same under settings of old programs.
+CREATE SCHEMA verify_app;
+CREATE FUNCTION verify_app.route(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT hashtextextended($1, 0)';
+SELECT shardkit.create_map('routed', 4, ARRAY['verify10'], 'verify_app.route(text)');
+CREATE TABLE verify_settings AS
+SELECT m.name, shardkit.slot_expression(m.name, 'k') AS expression, s.script
+FROM (VALUES ('routed'), ('parts'), ('verify')) AS m(name), LATERAL (SELECT string_agg(format('%s %s %s', kind, object, problem), ';') AS script FROM shardkit.verify_map(m.name)) AS s;
+SET LOCAL standard_conforming_strings = off;
+SELECT is(ROW(shardkit.slot_expression(name, 'k'), (SELECT string_agg(format('%s %s %s', kind, object, problem), ';') FROM shardkit.verify_map(name)))::text,
+	ROW(expression, script)::text, 'backslashes mean nothing in shardkit: ' || name) FROM verify_settings;
+SELECT is((p).rows, 100::bigint, 'nor in a prediction') FROM shardkit.predict_churn('verify_all', 'k', 'modulo(8)', 'modulo(9)', hash => 'verify_app.route(text)') AS p;
+SELECT throws_ok($$SELECT shardkit.predict_churn('verify_all', 'k', 'modulo(8)', 'modulo(9)', hash => 'nothing')$$, '22023', NULL, 'nor in a hash');
+SELECT lives_ok($$SELECT shardkit.drop_map('routed')$$, 'nor where guards are dropped');
+SET LOCAL standard_conforming_strings = on;
+
 -- Nodes and tables dropped behind the map's back: told, and nothing crashes.
 SELECT pg_temp.plant('DROP SCHEMA verify6 CASCADE', 'schema', 'schema dropped', 'late');
 SELECT pg_temp.plant('DROP TABLE verify6.orders', 'table', 'table dropped', 'late');

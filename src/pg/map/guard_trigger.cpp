@@ -112,8 +112,8 @@ void DropAllGuards(const MapEntry &map, const char *node)
 	/* Arguments lie one behind the other, each with a zero byte at its end. */
 	const SqlValue map_bytes = SqlText(map.name);
 	const SqlValue node_bytes = SqlText(node);
-	DropGuardsWhere("position(convert_to($1, getdatabaseencoding()) || '\\x00'::bytea"
-					" || coalesce(convert_to($2, getdatabaseencoding()) || '\\x00'::bytea, '')"
+	DropGuardsWhere("position(convert_to($1, getdatabaseencoding()) || decode('00', 'hex')"
+					" || coalesce(convert_to($2, getdatabaseencoding()) || decode('00', 'hex'), '')"
 					" IN t.tgargs) = 1",
 		{map_bytes, node_bytes});
 }

@@ -67,10 +67,10 @@ void SweepFences(const MapEntry &map)
 		"SELECT n.nspname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
 		"JOIN pg_namespace n ON n.oid = c.relnamespace WHERE t.tgname = 'shardkit_fence' "
 		"AND t.tgfoid = 'shardkit.fence'::regproc "
-		"AND split_part(encode(t.tgargs, 'escape'), '\\000', 1) = $1 "
+		"AND split_part(encode(t.tgargs, 'escape'), E'\\\\000', 1) = $1 "
 		"AND NOT EXISTS (SELECT FROM shardkit.move_log l JOIN shardkit.map m ON m.name = l.map "
 		"WHERE m.id::text = $1 AND l.finished_at IS NULL "
-		"AND l.slot::text = split_part(encode(t.tgargs, 'escape'), '\\000', 2))",
+		"AND l.slot::text = split_part(encode(t.tgargs, 'escape'), E'\\\\000', 2))",
 		{SqlText(psprintf("%d", map.id))});
 	auto **names = static_cast<char **>(palloc0(sizeof(char *) * (2 * count + 1)));
 	for (uint64 i = 0; i < count; ++i) {
