@@ -159,10 +159,7 @@ BEGIN
 				name::text, slots, slot), '' ORDER BY slot) AS statements
 		FROM pg_temp.shardkit_missing WHERE server IS NOT NULL GROUP BY server, schema
 	LOOP
-		-- The right to create schemas is not needed where the schema is there.
-		PERFORM shardkit.ask_server(remote.server, format('SET client_min_messages = error; DO %L; ',
-			format('BEGIN IF pg_catalog.to_regnamespace(%L) IS NULL THEN CREATE SCHEMA %I; END IF; END',
-				quote_ident(remote.schema), remote.schema)) || remote.statements);
+		PERFORM shardkit.ask_server(remote.server, shardkit_internal.remote_schema_statements(remote.schema) || remote.statements);
 		-- What was there before may look different.
 		SELECT string_agg(a[1], ', ') INTO found
 		FROM shardkit.ask_server(remote.server, shardkit_internal.remote_columns_query(remote.schema::text)) AS a

@@ -29,3 +29,11 @@ SELECT CASE WHEN EXISTS (SELECT FROM pg_foreign_server AS s WHERE s.srvname = se
 	ELSE 'make the server reachable for ' || current_user END
 $$;
 COMMENT ON FUNCTION shardkit_internal.reach_server(name) IS 'what would let the caller reach a server that could not be asked';
+
+CREATE FUNCTION shardkit_internal.remote_schema_statements(schema name) RETURNS text
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+-- The right to create schemas is not needed where the schema is there.
+SELECT format('SET client_min_messages = error; DO %L; ',
+	format('BEGIN IF pg_catalog.to_regnamespace(%L) IS NULL THEN CREATE SCHEMA %I; END IF; END', quote_ident(schema), schema))
+$$;
+COMMENT ON FUNCTION shardkit_internal.remote_schema_statements(name) IS 'statements for a server that make a schema where it is missing';

@@ -278,7 +278,7 @@ BEGIN
 		RETURN;
 	END IF;
 	-- Keys first: NOT NULL cannot come back to a column before the rows without a key are gone.
-	FOREACH part IN ARRAY ARRAY['keys', 'tables', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
+	FOREACH part IN ARRAY ARRAY['keys', 'tables', 'triggers', 'sequences', 'partitions', 'rows', 'servers', 'leftovers', 'slots'] LOOP
 		-- Rows can be read only where the tables are as they should be.
 		CONTINUE WHEN part IN ('rows', 'servers') AND found_any;
 		BEGIN

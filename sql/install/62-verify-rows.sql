@@ -36,6 +36,22 @@ END
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_keys(text) IS 'part of verify_map: rows without a key';
 
+-- DISABLE TRIGGER ALL takes the foreign keys along, and they are easily forgotten.
+CREATE FUNCTION shardkit_internal.verify_triggers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+SELECT 'rule', f.found::text, format('constraint %I is not looked after: trigger %I is %s', k.conname, t.tgname,
+		CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'R' THEN 'for replicas only' ELSE 'enabled always' END),
+	format('ALTER TABLE %s ENABLE TRIGGER %I', f.found, t.tgname)
+FROM shardkit.map_table AS m JOIN shardkit.node AS n ON n.map = m.map,
+	LATERAL (SELECT to_regclass(format('%I.%s', n.schema, m.relation)) AS found) AS f
+	JOIN pg_trigger AS t ON t.tgrelid = f.found AND t.tgisinternal AND t.tgenabled <> 'O'
+	JOIN pg_constraint AS k ON k.oid = t.tgconstraint
+WHERE m.map = verify_triggers.map AND m.kind = 'per_node' AND n.server IS NULL
+ORDER BY n.name COLLATE "C", k.conname, t.tgname
+$$;
+COMMENT ON FUNCTION shardkit_internal.verify_triggers(text) IS 'part of verify_map: constraints whose triggers are switched off';
+
 -- Two tables that refer to each other take their rows along in one statement: foreign keys are looked at behind it.
 CREATE FUNCTION shardkit_internal.bring_home(wrong regclass, proper regclass, condition text, place bigint) RETURNS text
 	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -143,6 +159,17 @@ END
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_rows(text) IS 'part of verify_map: rows that lie wrong, or twice';
 
+-- VOLATILE, for a snapshot of its own: the server's answer may be of a move that is younger than the caller's.
+CREATE FUNCTION shardkit_internal.is_own_mark(map text, epoch bigint, mark text) RETURNS boolean
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	RETURN current_setting('transaction_isolation') <> 'read committed' OR EXISTS (SELECT FROM shardkit.map_log AS l
+		WHERE l.map = is_own_mark.map AND l.epoch = is_own_mark.epoch AND l.change ->> 'mark' = is_own_mark.mark);
+END
+$$;
+COMMENT ON FUNCTION shardkit_internal.is_own_mark(text, bigint, text) IS
+'is this mark, found on a server, in the map''s history? true also where the transaction cannot see what is new in it';
+
 -- What the servers hold: the tables, and the checks on them.
 CREATE FUNCTION shardkit_internal.verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
@@ -150,7 +177,24 @@ CREATE FUNCTION shardkit_internal.verify_servers(map text, OUT kind text, OUT ob
 #variable_conflict use_column
 DECLARE
 	part record;
+	overtaken boolean := false;
 BEGIN
+	-- What another copy of the coordinator has moved is not for this one to make anew.
+	FOR part IN
+		SELECT DISTINCT n.server, format('%I.shardkit_mark', n.schema) AS marks FROM shardkit.node AS n
+		WHERE n.map = verify_servers.map AND n.server IS NOT NULL
+	LOOP
+		CONTINUE WHEN (SELECT a[1] FROM shardkit.ask_server(part.server, format('SELECT pg_catalog.to_regclass(%L)', part.marks)) AS a) IS NULL;
+		RETURN QUERY
+		SELECT 'server', part.server::text, 'it has been used for the map by another copy of this database',
+			format('DROP USER MAPPING FOR %I SERVER %I', current_user, part.server)
+		FROM shardkit.ask_server(part.server, format('SELECT epoch, mark FROM %s WHERE map = %L', part.marks, verify_servers.map)) AS a
+		WHERE NOT shardkit_internal.is_own_mark(verify_servers.map, a[1]::bigint, a[2]);
+		overtaken := overtaken OR FOUND;
+	END LOOP;
+	IF overtaken THEN
+		RETURN;
+	END IF;
 	FOR part IN
 		SELECT t.relation, t.relation::regclass AS parent, coalesce(t.template, t.relation::regclass) AS model, p.server,
 			jsonb_object_agg(shardkit_internal.remote_name(p.partition_table), p.slot) AS tables, m.slots
@@ -163,8 +207,9 @@ BEGIN
 		SELECT CASE WHEN a[1] IS NULL THEN 'table' ELSE 'check' END, format('%s on server %I', w.name, part.server),
 			CASE WHEN a[1] IS NULL THEN 'the table does not exist there'
 				ELSE 'the check that keeps rows of other slots out is missing or another' END,
-			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit_internal.remote_table_statements(%L, %L, %L, %L, %s, %s))',
-					part.server, part.parent, part.model, n.names[1], n.names[2], part.slots, w.slot)
+			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit_internal.remote_schema_statements(%L)'
+					' || shardkit_internal.remote_table_statements(%L, %L, %2$L, %5$L, %s, %s))',
+					part.server, n.names[1], part.parent, part.model, n.names[2], part.slots, w.slot)
 				ELSE format('SELECT shardkit.repair_table(%L, %L)', verify_servers.map, part.relation) END
 		FROM jsonb_each_text(part.tables) AS w (name, slot)
 			CROSS JOIN LATERAL (SELECT parse_ident(w.name) AS names) AS n

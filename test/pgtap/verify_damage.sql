@@ -76,6 +76,9 @@ ALTER TABLE damage2.purchase ADD CONSTRAINT purchase_id_fkey FOREIGN KEY (id) RE
 ALTER TABLE damage3.purchase ADD CONSTRAINT purchase_id_fkey FOREIGN KEY (id) REFERENCES damage3.customer;
 SELECT is(pg_temp.cure('damage', 0), '', 'keys are back');
 
+-- Foreign keys switched off with all other triggers
+SELECT pg_temp.plant('ALTER TABLE damage2.purchase DISABLE TRIGGER ALL', 'rule', 'constraint purchase_id_fkey is not looked after%');
+
 -- A guard that is there, and guards nothing
 CREATE FUNCTION pg_temp.false_guard(name text, clause text) RETURNS text LANGUAGE sql AS $$
 SELECT format('CREATE OR REPLACE TRIGGER %I %s EXECUTE FUNCTION shardkit.guard(''damage'', ''damage2'', ''id''); ALTER TABLE damage2.customer ENABLE ALWAYS TRIGGER %1$I', name, clause)

@@ -56,6 +56,8 @@ like(ask(q{SELECT shardkit.require_slot('m', 9, 1)}), qr/epoch 9 is ahead of map
 on_primary(q{UPDATE shardkit.slot_map SET moving_to = 'b' WHERE map = 'm' AND slot = 1});
 like(ask(q{SELECT shardkit.require_slot('m', 5, 1)}), qr/slot 1 of map "m" is in transit/, 'a slot on its way is refused');
 like(ask(q{SELECT shardkit.create_map('n', 4)}), qr/read-only transaction/, 'commands are refused');
+like(ask(q{SELECT shardkit.add_node('m', 'c')}), qr/cannot execute a change of map "m" in a read-only transaction/,
+	'in words of their own');
 
 $in .= "\\q\n";
 $psql->finish;

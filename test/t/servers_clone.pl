@@ -66,6 +66,9 @@ $clone->safe_psql('postgres', "SELECT shardkit.set_weight('orders', 'n1', 2) FRO
   for 1 .. 5;
 ($code, $err) = try_on($clone, 'postgres', sprintf $move, 2, 'home');
 like($err, qr/another copy of this database/, 'however many epochs it has seen since');
+my $others = "SELECT count(*) FROM shardkit.verify_map('orders') WHERE problem ~ 'another copy of this database'";
+isnt($clone->safe_psql('postgres', $others), 0, 'verify_map says so');
+is($original->safe_psql('postgres', $others), 0, '.. to the copy alone');
 is(servers_hold(), $before, 'and touches nothing');
 is($original->safe_psql('postgres', 'SELECT count(*) FROM orders'), $rows, 'the original has every row');
 ($code, $err) = try_on($original, 'postgres', sprintf $move, 2, 'home');

@@ -109,6 +109,8 @@ void CheckNoUnfinishedMove(const MapEntry &map, const char *node, const char *re
 
 const MapEntry &OpenMapForChange(const char *name, bool orphan_ok)
 {
+	/* A standby would speak of its locks. */
+	PreventCommandIfReadOnly(psprintf("a change of map \"%s\"", name));
 	/* Under the lock the map may turn out to be another one of that name. */
 	for (;;) {
 		const int32 id = GetMap(name).id;
