@@ -41,11 +41,6 @@ char *TextArgument(FunctionCallInfo fcinfo, int argument, const char *name)
 	return text_to_cstring(PG_GETARG_TEXT_PP(argument));
 }
 
-char *OptionalText(FunctionCallInfo fcinfo, int argument)
-{
-	return PG_ARGISNULL(argument) ? nullptr : text_to_cstring(PG_GETARG_TEXT_PP(argument));
-}
-
 int32 IntArgument(FunctionCallInfo fcinfo, int argument, const char *name)
 {
 	CheckNotNull(fcinfo, argument, name);

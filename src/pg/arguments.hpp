@@ -13,7 +13,6 @@ namespace shardkit
 void CheckNotNull(FunctionCallInfo fcinfo, int argument, const char *name);
 
 char *TextArgument(FunctionCallInfo fcinfo, int argument, const char *name);
-char *OptionalText(FunctionCallInfo fcinfo, int argument); /* nullptr: NULL */
 int32 IntArgument(FunctionCallInfo fcinfo, int argument, const char *name);
 int64 BigintArgument(FunctionCallInfo fcinfo, int argument, const char *name);
 double FloatArgument(FunctionCallInfo fcinfo, int argument, const char *name);

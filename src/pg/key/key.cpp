@@ -23,11 +23,8 @@ KeyColumn FindColumn(Relation relation, const char *name)
 						   errhint("Name columns that the table itself defines.")));
 
 	const Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(relation), number - 1);
-	return {.number = number,
-		.type = attribute->atttypid,
-		.typmod = attribute->atttypmod,
-		.collation = attribute->attcollation,
-		.hash_function = HashFunctionOf(attribute->atttypid)};
+	(void)HashFunctionOf(attribute->atttypid);
+	return {.number = number, .type = attribute->atttypid, .collation = attribute->attcollation};
 }
 
 void AddColumn(Key &key, const KeyColumn &added, const char *name)
@@ -60,17 +57,6 @@ Key ParseKey(Relation relation, const char *names)
 		AddColumn(key, FindColumn(relation, name), name);
 	}
 	return key;
-}
-
-KeyHasher *MakeKeyHasher(MemoryContext context, const Key &key)
-{
-	Oid functions[kMaxKeyColumns];
-	Oid collations[kMaxKeyColumns];
-	for (int i = 0; i < key.columns; ++i) {
-		functions[i] = key.column[i].hash_function;
-		collations[i] = key.column[i].collation;
-	}
-	return MakeKeyHasher(context, key.columns, functions, collations);
 }
 
 char *KeyColumnList(Oid relation, const Key &key, const char *prefix)

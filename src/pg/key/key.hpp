@@ -10,9 +10,7 @@ namespace shardkit
 struct KeyColumn {
 	AttrNumber number;
 	Oid type;
-	int32 typmod;
 	Oid collation;
-	Oid hash_function;
 };
 
 struct Key {
@@ -25,8 +23,6 @@ struct Key {
  * repeated one, a system column, a type without a hash operator class.
  */
 Key ParseKey(Relation relation, const char *names);
-
-KeyHasher *MakeKeyHasher(MemoryContext context, const Key &key);
 
 /* The column list as SQL text, quoted where needed, each name behind prefix ("t." or ""). */
 char *KeyColumnList(Oid relation, const Key &key, const char *prefix);

@@ -31,15 +31,10 @@ void OnSubtransactionEnd(SubXactEvent event, SubTransactionId, SubTransactionId,
 		suspended_for = InvalidOid;
 }
 
-/* A partition is meant where its parent is. */
-bool IsSuspendedFor(Relation table, int32 slot)
+bool IsSuspendedFor(Oid table, int32 slot)
 {
-	if (!OidIsValid(suspended_for) || !std::ranges::binary_search(suspended_slots, slot))
-		return false;
-	const Oid relation = RelationGetRelid(table);
-	return relation == suspended_for ||
-		   (table->rd_rel->relispartition &&
-			   list_member_oid(get_partition_ancestors(relation), suspended_for));
+	return OidIsValid(suspended_for) && table == suspended_for &&
+		   std::ranges::binary_search(suspended_slots, slot);
 }
 
 /* All that is needed to judge the rows of one table; kept from statement to statement. */
@@ -226,7 +221,7 @@ Datum shardkit_guard(PG_FUNCTION_ARGS)
 	TupleTableSlot *row =
 		TRIGGER_FIRED_BY_UPDATE(trigger.tg_event) ? trigger.tg_newslot : trigger.tg_trigslot;
 	const int32 slot = SlotOfRow(*state, row);
-	if (state->map->owners[slot] != state->node && !IsSuspendedFor(trigger.tg_relation, slot))
+	if (state->map->owners[slot] != state->node && !IsSuspendedFor(state->relation, slot))
 		Refuse(*state, slot);
 	return PointerGetDatum(nullptr);
 }

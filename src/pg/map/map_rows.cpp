@@ -83,8 +83,6 @@ Oid NodeTableOid(const MapTable &table, const MapNode &node)
 void CheckRowsOfTable(const MapEntry &map, const MapTable &table, int32 node)
 {
 	const Oid relation = NodeTableOid(table, map.nodes[node]);
-	if (!OidIsValid(relation))
-		return;
 	LockAgainstWriters(relation);
 	auto *slots = static_cast<int32 *>(palloc(map.owners.size_bytes()));
 	size_t count = 0;
