@@ -55,6 +55,30 @@ CREATE TABLE warm PARTITION OF colors FOR VALUES IN ('red', NULL);
 SELECT shardkit.partition_of('colors', 'red') AS red, shardkit.partition_of('colors', NULL) AS "null",
 	shardkit.partition_of('colors', 'blue') AS blue;
 
+-- partitioned below by an expression, which the key does not decide; NULL in a range goes to the default
+CREATE TABLE deep (k int) PARTITION BY LIST (k);
+CREATE TABLE deep_1 PARTITION OF deep FOR VALUES IN (1, NULL) PARTITION BY RANGE ((k + 1));
+CREATE TABLE deep_1_low PARTITION OF deep_1 FOR VALUES FROM (0) TO (10);
+CREATE TABLE deep_2 PARTITION OF deep DEFAULT PARTITION BY RANGE (k);
+CREATE TABLE deep_2_low PARTITION OF deep_2 FOR VALUES FROM (MINVALUE) TO (100);
+CREATE TABLE spans (k int) PARTITION BY RANGE (k);
+CREATE TABLE spans_low PARTITION OF spans FOR VALUES FROM (MINVALUE) TO (100);
+SELECT shardkit.partition_of('deep', 1) AS one, shardkit.partition_of('deep', 2) AS two, shardkit.partition_of('deep', 200) AS none,
+	shardkit.partition_of('spans', 1) AS low, shardkit.partition_of('spans', NULL::int) AS null_nowhere;
+CREATE TABLE spans_rest PARTITION OF spans DEFAULT;
+SELECT shardkit.partition_of('spans', NULL::int) AS "null", shardkit.partition_of('spans', 100) AS rest;
+SELECT shardkit.partition_hash_for(NULL, 1) AS no_parent, shardkit.partition_hash_for('sub', VARIADIC NULL::int[]) AS no_key,
+	shardkit.partition_of('sub', VARIADIC NULL::int[]) AS nowhere;
+SELECT shardkit.partition_hash_for('spans', 1);
+
+-- a type whose hash operator class has no extended function
+CREATE TYPE narrow AS (a int);
+CREATE FUNCTION narrow_same(narrow, narrow) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1.a = $2.a';
+CREATE FUNCTION narrow_hash(narrow) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1.a';
+CREATE OPERATOR === (LEFTARG = narrow, RIGHTARG = narrow, FUNCTION = narrow_same);
+CREATE OPERATOR CLASS narrow_ops DEFAULT FOR TYPE narrow USING hash AS OPERATOR 1 ===, FUNCTION 1 narrow_hash(narrow);
+SELECT shardkit.partition_hash(ROW(1)::narrow);
+
 -- a partition attached within the statement's own transaction is seen
 DO $$
 DECLARE
@@ -70,5 +94,10 @@ END $$;
 -- the OID of nothing is an error like any other
 SELECT shardkit.partition_of(0::oid::regclass, 1);
 SELECT shardkit.partition_hash_for(0::oid::regclass, 1);
-DROP TABLE orders, by_float, by_numeric, sub, colors;
+DROP TABLE orders, by_float, by_numeric, sub, colors, deep, spans;
+DROP OPERATOR CLASS narrow_ops USING hash;
+DROP OPERATOR FAMILY narrow_ops USING hash;
+DROP OPERATOR === (narrow, narrow);
+DROP FUNCTION narrow_same, narrow_hash;
+DROP TYPE narrow;
 DROP EXTENSION shardkit;

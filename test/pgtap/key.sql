@@ -2,7 +2,7 @@
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(34);
+SELECT plan(50);
 
 -- Rows of a table partitioned by modulus partitions that are not where the functions say.
 CREATE FUNCTION pg_temp.strays(columns text, key text, modulus int, rows text) RETURNS text
@@ -63,6 +63,40 @@ CREATE TABLE mixed_d PARTITION OF mixed FOR VALUES WITH (MODULUS 8, REMAINDER 7)
 INSERT INTO mixed SELECT generate_series(1, 5000);
 SELECT is(count(*), 0::bigint, 'mixed moduli')
 FROM mixed WHERE tableoid <> shardkit.partition_of('mixed', k);
+
+-- values of other types and lengths, as an INSERT fits them to the column
+CREATE TYPE pair AS (a int, b int);
+CREATE FUNCTION first_of(p pair) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT p.a';
+CREATE FUNCTION numeric_of(p pair, typmod int) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT p.a / 1000.0 + typmod';
+CREATE FUNCTION text_of(p pair, typmod int, is_explicit boolean) RETURNS text LANGUAGE sql IMMUTABLE AS $$SELECT p.a || ':' || is_explicit$$;
+CREATE CAST (pair AS int) WITH FUNCTION first_of(pair) AS IMPLICIT;
+CREATE CAST (pair AS numeric) WITH FUNCTION numeric_of(pair, int) AS IMPLICIT;
+CREATE CAST (pair AS text) WITH FUNCTION text_of(pair, int, boolean) AS IMPLICIT;
+CREATE DOMAIN cents AS numeric(10,2);
+CREATE FUNCTION pg_temp.misplaced(key_type text, value text, list text DEFAULT '%s') RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	answer bigint;
+BEGIN
+	EXECUTE format('CREATE TABLE parted (i int, k %s) PARTITION BY HASH (k)', key_type);
+	FOR remainder IN 0 .. 6 LOOP
+		EXECUTE format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES WITH (MODULUS 7, REMAINDER %1$s)', remainder);
+	END LOOP;
+	EXECUTE format('CREATE TABLE given AS SELECT i, %s AS v FROM generate_series(1, 500) AS i', value);
+	INSERT INTO parted SELECT i, v FROM given;
+	EXECUTE format('SELECT count(*) FROM parted JOIN given USING (i) WHERE parted.tableoid <> shardkit.partition_of(''parted'', %s)
+		OR shardkit.partition_hash(k) <> shardkit.partition_hash_for(''parted'', %1$s)', format(list, 'v')) INTO answer;
+	DROP TABLE parted, given;
+	RETURN answer;
+END $$;
+SELECT is(pg_temp.misplaced(key_type, value), 0::bigint, format('%s as %s', value, key_type)) FROM (VALUES
+	('int', '(i, 1)::pair'), ('numeric', '(i, 1)::pair'), ('numeric(10,2)', '(i, 1)::pair'), ('text', '(i, 1)::pair'),
+	('numeric(10,2)', 'i / 7.0'), ('numeric(10,2)', '(i / 7.0)::numeric(10,2)'), ('numeric(10,2)', '(i / 7.0)::numeric(10,1)'), ('numeric(10,2)', 'i'),
+	('cents', 'i / 7.0'), ('varchar(3)', 'i::text'), ('char(5)', 'i::text'), ('timestamp(0)', '''2000-01-01''::timestamp + i * ''700 ms''::interval'),
+	('numeric(10,1)[]', 'ARRAY[i / 7.0, NULL]')) AS t(key_type, value);
+SELECT is(pg_temp.misplaced('numeric(10,2)', 'i / 7.0', 'VARIADIC ARRAY[%s]'), 0::bigint, 'an array of values');
+CREATE TABLE short (k varchar(3)) PARTITION BY HASH (k);
+SELECT throws_ok($$SELECT shardkit.partition_of('short', 'four'::text)$$, '22001', 'value too long for type character varying(3)', 'what no row can hold has no partition');
+SELECT throws_ok($$SELECT shardkit.partition_of('short', 'four')$$, '22001', 'value too long for type character varying(3)', 'neither as a literal');
 
 SELECT * FROM finish();
 ROLLBACK;

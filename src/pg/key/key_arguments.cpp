@@ -19,14 +19,21 @@ void CheckColumns(int columns)
 						   errhint("PostgreSQL allows no wider partition key.")));
 }
 
+/* nullptr where the call was not parsed as one of a function. */
+const Node *ExpressionOf(FunctionCallInfo fcinfo, int argument)
+{
+	const Node *call = fcinfo->flinfo->fn_expr;
+	if (call == nullptr || !IsA(call, FuncExpr))
+		return nullptr;
+	return static_cast<const Node *>(
+		list_nth(reinterpret_cast<const FuncExpr *>(call)->args, argument));
+}
+
 /* Each argument's own collation: the call's would be none where two columns differ in theirs. */
 Oid CollationOf(FunctionCallInfo fcinfo, int argument, Oid type)
 {
-	Oid collation = InvalidOid;
-	if (fcinfo->flinfo->fn_expr != nullptr && IsA(fcinfo->flinfo->fn_expr, FuncExpr)) {
-		auto *call = reinterpret_cast<FuncExpr *>(fcinfo->flinfo->fn_expr);
-		collation = exprCollation(static_cast<Node *>(list_nth(call->args, argument)));
-	}
+	const Node *expression = ExpressionOf(fcinfo, argument);
+	const Oid collation = expression == nullptr ? InvalidOid : exprCollation(expression);
 	return OidIsValid(collation) ? collation : get_typcollation(type);
 }
 
@@ -86,7 +93,9 @@ void DescribeKeyArguments(FunctionCallInfo fcinfo, int first, KeyArguments &argu
 	CheckColumns(arguments.columns);
 	for (int column = 0; column < arguments.columns; ++column) {
 		const Oid type = TypeOf(fcinfo, first + column);
+		const Node *expression = ExpressionOf(fcinfo, first + column);
 		arguments.types[column] = type;
+		arguments.typmods[column] = expression == nullptr ? -1 : exprTypmod(expression);
 		arguments.collations[column] =
 			type == UNKNOWNOID ? DEFAULT_COLLATION_OID : CollationOf(fcinfo, first + column, type);
 	}

@@ -11,8 +11,9 @@ namespace shardkit
 struct KeyArguments {
 	int first;
 	bool is_array;
-	int columns;               /* -1: an array, whose length may differ from call to call */
-	Oid types[kMaxKeyColumns]; /* UNKNOWNOID: an untyped literal, read as text */
+	int columns;                   /* -1: an array, whose length may differ from call to call */
+	Oid types[kMaxKeyColumns];     /* UNKNOWNOID: an untyped literal, read as text */
+	int32 typmods[kMaxKeyColumns]; /* of a list; -1: not known */
 	Oid collations[kMaxKeyColumns];
 	int16 element_length;
 	bool element_by_value;

@@ -7,13 +7,15 @@
 namespace shardkit
 {
 
-enum class Conversion : char { kNone, kInput, kCast };
+enum class Conversion : char { kNone, kInput, kCast, kText };
 
 struct KeyConverter {
 	int columns;
 	struct Column {
 		Conversion conversion;
+		bool fits; /* by fit, to the column's type modifier */
 		FmgrInfo function;
+		FmgrInfo fit;
 		Oid io_parameter;
 		int32 typmod;
 	} column[kMaxKeyColumns];
@@ -21,8 +23,9 @@ struct KeyConverter {
 
 /*
  * An untyped literal goes through the column type's input function; a value of another type must
- * have an implicit cast to it, as in an expression. An error if the count or a type does not fit.
- * what names the owner of the columns in messages.
+ * have an implicit cast to it, as in an expression. Both are fitted to the column's type modifier as
+ * an INSERT does. An error if the count or a type does not fit. what names the owner of the columns
+ * in messages.
  */
 void PrepareKeyConverter(KeyConverter &converter, MemoryContext context,
 	const KeyArguments &arguments, int columns, const Oid *types, const int32 *typmods,
