@@ -109,10 +109,10 @@ refused($coordinator, 'SELECT shardkit.add_table($$eight$$, $$four$$, $$k$$, $$p
 query('CREATE TABLE ranged (k bigint) PARTITION BY RANGE (k)');
 refused($coordinator, 'SELECT shardkit.add_table($$eight$$, $$ranged$$, $$k$$, $$per_slot$$)', '42809', 'not partitioned by hash');
 
-$_->stop for values %cluster;
 # The server's schema is gone altogether.
 $server->safe_psql('postgres', 'SET client_min_messages = error; DROP SCHEMA away CASCADE');
 cure();
 is(query('SELECT fix FROM shardkit.verify_map($$orders$$)'), '', 'a dropped schema on the server is made anew with its tables');
 
+$_->stop for values %cluster;
 done_testing();
