@@ -20,6 +20,26 @@ void AbortSubtransaction(const Subtransaction &sub);
 /* For PG_CATCH: takes the error out of the server's hands, into the memory of before. */
 ErrorData *AbortAfterError(const Subtransaction &sub);
 
+/*
+ * For what runs users' code (an event trigger, a function): its error leaves SPI at the level where
+ * it was raised, from which a procedure can no longer roll back. Behind this it can.
+ */
+template <typename Step>
+void InSubtransaction(const Step &step)
+{
+	const auto sub = BeginSubtransaction();
+	PG_TRY();
+	{
+		step();
+		CommitSubtransaction(sub);
+	}
+	PG_CATCH();
+	{
+		ReThrowError(AbortAfterError(sub));
+	}
+	PG_END_TRY();
+}
+
 } // namespace shardkit
 
 #endif

@@ -6,6 +6,7 @@
 #include "pg/map/map_lock.hpp"
 #include "pg/server/server_lock.hpp"
 #include "pg/server/server_move.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/server/remote_pg.hpp"
 
@@ -48,11 +49,13 @@ void RaiseFence(ServerMove &move)
 			psprintf("table %s",
 				Qualified(move.tables[i].partition_schema, move.tables[i].partition_name))};
 	LockAllInRounds(move, wanted, move.tables_count + 1);
-	for (int i = 0; i < move.tables_count; ++i) {
-		CreateFreshRelation(move, move.tables[i]);
-		CreateFence(move, move.tables[i]);
-		SetMoveState(move.tables[i].id, "fenced", nullptr, false);
-	}
+	InSubtransaction([&move] {
+		for (int i = 0; i < move.tables_count; ++i) {
+			CreateFreshRelation(move, move.tables[i]);
+			CreateFence(move, move.tables[i]);
+			SetMoveState(move.tables[i].id, "fenced", nullptr, false);
+		}
+	});
 	Commit();
 }
 

@@ -5,6 +5,7 @@
 #include "pg/server/server_command.hpp"
 #include "pg/server/server_lock.hpp"
 #include "pg/server/server_move.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/server/remote_pg.hpp"
 
@@ -57,7 +58,7 @@ void CheckHazards(const ServerMove &move)
 
 void TakeSteps(ServerMove &move)
 {
-	CheckHazards(move);
+	InSubtransaction([&move] { CheckHazards(move); });
 	move.source = OpenLink(move.from_server, true);
 	move.target = OpenLink(move.to_server, true);
 	WriteIntent(move);

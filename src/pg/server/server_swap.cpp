@@ -4,6 +4,7 @@
 #include "pg/map/map_lock.hpp"
 #include "pg/server/server_lock.hpp"
 #include "pg/server/server_move.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/server/remote_pg.hpp"
 
@@ -112,8 +113,10 @@ void Swap(ServerMove &move)
 	/* Before the lock: a server that is gone must not keep readers waiting. */
 	CheckMarks(move);
 	LockForSwap(move);
-	for (int i = 0; i < move.tables_count; ++i)
-		SwapTable(move, move.tables[i]);
+	InSubtransaction([&move] {
+		for (int i = 0; i < move.tables_count; ++i)
+			SwapTable(move, move.tables[i]);
+	});
 	const auto &map = GetMap(move.map);
 	auto owners = CopyOwners(map);
 	owners[static_cast<size_t>(move.slot)] = GetNode(map, move.to_node);
