@@ -148,10 +148,12 @@ LinkOptions OptionsOfLoopback()
 	if (GetForeignServerByName(kLoopbackServer, true) != nullptr)
 		return OptionsOfServer(kLoopbackServer);
 	auto options = NoOptions();
-	char *host = pstrdup(GetConfigOption("unix_socket_directories", false, false));
-	if (auto *comma = strchr(host, ','); comma != nullptr)
-		*comma = '\0';
-	Put(&options, "host", host[0] == '\0' ? "localhost" : host);
+	List *folders = NIL;
+	/* The server has started with it, so that it is well-formed. */
+	(void)SplitDirectoriesString(
+		pstrdup(GetConfigOption("unix_socket_directories", false, false)), ',', &folders);
+	Put(&options, "host",
+		folders == NIL ? "localhost" : static_cast<const char *>(linitial(folders)));
 	Put(&options, "port", psprintf("%d", PostPortNumber));
 	Put(&options, "dbname", get_database_name(MyDatabaseId));
 	Put(&options, "user", GetUserNameFromId(GetUserId(), false));

@@ -53,7 +53,10 @@ void SetAside(const ServerTable &table)
 		quote_identifier(table.kept_name)));
 	RunAsCaller(psprintf("REVOKE ALL ON %s FROM PUBLIC", kept));
 	const uint64 count = RunAsCaller(
-		"SELECT DISTINCT quote_ident(g.rolname) FROM pg_class c, aclexplode(c.relacl) x "
+		"SELECT DISTINCT quote_ident(g.rolname) FROM pg_class c, aclexplode(coalesce(c.relacl, "
+		"'{}') "
+		"|| coalesce((SELECT array_agg(i) FROM pg_attribute a, unnest(a.attacl) i "
+		"WHERE a.attrelid = c.oid), '{}')) x "
 		"JOIN pg_roles g ON g.oid = x.grantee WHERE c.oid = $1 AND x.grantee <> c.relowner",
 		{SqlOid(table.partition)});
 	auto **roles = static_cast<char **>(palloc0(sizeof(char *) * (count + 1)));

@@ -50,33 +50,57 @@ const char *SlotCheck(const ServerMove &move, const ServerTable &table, const ch
 		parent, move.slots, move.slot, KeyColumns(table.parent, ", ", false));
 }
 
-/* CREATE only where it is missing: the right to create schemas is not needed without need. */
-void EnsureSchema(Link *link, const char *schema)
+/* What roles other than the owner may do with a table and its columns: privilege, role, option. */
+const char *GrantsQuery(const char *table)
 {
-	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-						  quote_literal_cstr(quote_identifier(schema)))) == nullptr)
-		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", quote_identifier(schema)));
+	const char *literal = quote_literal_cstr(table);
+	return psprintf(
+		"SELECT x.privilege_type || coalesce(' (' || quote_ident(x.attname) || ')', ''), "
+		"quote_ident(g.rolname), CASE WHEN x.is_grantable THEN ' WITH GRANT OPTION' "
+		"ELSE '' END FROM (SELECT NULL::name AS attname, c.relowner, "
+		"(aclexplode(c.relacl)).* FROM pg_class c WHERE c.oid = %s::regclass "
+		"UNION ALL SELECT a.attname, c.relowner, (aclexplode(a.attacl)).* "
+		"FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid "
+		"WHERE c.oid = %s::regclass AND NOT a.attisdropped) x "
+		"LEFT JOIN pg_roles g ON g.oid = x.grantee WHERE x.grantee <> x.relowner",
+		literal, literal);
+}
+
+char *Grant(const char *privilege, const char *table, const char *role, const char *option)
+{
+	return psprintf(
+		"GRANT %s ON %s TO %s%s", privilege, table, role == nullptr ? "PUBLIC" : role, option);
 }
 
 /* Who may use the source's table may use the target's, as far as those roles exist there. */
 void CopyPrivileges(ServerMove &move, const ServerTable &table)
 {
-	if (table.from.server == nullptr)
-		return;
-	const auto grants = Ask(move.source,
-		psprintf("SELECT x.privilege_type, quote_ident(g.rolname), g.rolname FROM pg_class c, "
-				 "aclexplode(c.relacl) x LEFT JOIN pg_roles g ON g.oid = x.grantee "
-				 "WHERE c.oid = %s::regclass AND x.grantee <> c.relowner",
-			quote_literal_cstr(Qualified(table.from))));
+	constexpr int kMaintain = 170000;
+	const auto grants = Ask(move.source, GrantsQuery(Qualified(table.from)));
 	for (int i = 0; i < grants.rows; ++i) {
-		const char *role = grants.At(i, 2);
-		if (role != nullptr &&
-			AskText(move.target, psprintf("SELECT to_regrole(%s)::text",
-									 quote_literal_cstr(grants.At(i, 1)))) == nullptr)
-			continue;
-		Ask(move.target, psprintf("GRANT %s ON %s TO %s", grants.At(i, 0), Qualified(table.to),
-							 role == nullptr ? "PUBLIC" : grants.At(i, 1)));
+		const char *role = grants.At(i, 1);
+		const bool known =
+			role == nullptr || AskText(move.target, psprintf("SELECT to_regrole(%s)::text",
+														quote_literal_cstr(role))) != nullptr;
+		if (known && (strcmp(grants.At(i, 0), "MAINTAIN") != 0 ||
+						 PQserverVersion(move.target->conn) >= kMaintain))
+			Ask(move.target, Grant(grants.At(i, 0), Qualified(table.to), role, grants.At(i, 2)));
 	}
+}
+
+/* Who may use the old partition itself may use the new one. */
+void CopyPrivilegesHere(const ServerTable &table, const char *fresh)
+{
+	const uint64 count =
+		RunAsCaller(GrantsQuery(Qualified(table.partition_schema, table.partition_name)));
+	auto **grants = static_cast<char **>(palloc0(sizeof(char *) * (count + 1)));
+	const auto text = [](uint64 row, int column) {
+		return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
+	};
+	for (uint64 i = 0; i < count; ++i)
+		grants[i] = Grant(text(i, 1), fresh, text(i, 2), text(i, 3));
+	for (uint64 i = 0; i < count; ++i)
+		RunAsCaller(grants[i]);
 }
 
 /* The options of the old foreign table that are not about its place; "": none. */
@@ -138,11 +162,18 @@ void CreateIndex(ServerMove &move, const ServerTable &table, const Answer &index
 
 } // namespace
 
-/* On the target's server, committed there. */
+/* CREATE only where it is missing: the right to create schemas is not needed without need. */
+void EnsureSchema(Link *link, const char *schema)
+{
+	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
+						  quote_literal_cstr(quote_identifier(schema)))) == nullptr)
+		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", quote_identifier(schema)));
+}
+
+/* On the target's server, committed there; its schema is there. */
 void CreateRemoteTable(ServerMove &move, ServerTable &table)
 {
 	const char *helper = SlotHelper(table);
-	EnsureSchema(move.target, table.to.schema);
 	Ask(move.target, "BEGIN");
 	HoldSlot(move.target, move.map, move.slot);
 	Ask(move.target, psprintf("CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY %s", helper,
@@ -180,6 +211,7 @@ void CreateFreshRelation(ServerMove &move, ServerTable &table)
 	const char *owner = OwnerOf(table.parent);
 	if (strcmp(owner, GetUserNameFromId(GetUserId(), false)) != 0)
 		RunAsCaller(psprintf("ALTER TABLE %s OWNER TO %s", fresh, quote_identifier(owner)));
+	CopyPrivilegesHere(table, fresh);
 }
 
 /*
