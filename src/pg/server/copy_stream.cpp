@@ -28,8 +28,7 @@ struct Stream {
 	ColumnFrame *frames;
 	CopyField *fields;
 	RowSum sum;
-	StringInfoData carry; /* the front of a tuple that a chunk cut off */
-	StringInfoData out;   /* on its way to the target */
+	StringInfoData out; /* on its way to the target */
 	XXH3_state_t *state;
 };
 
@@ -58,7 +57,6 @@ void InitStream(Stream *stream, const CopyColumns &columns)
 		memcpy(frame.data + kFrameBytes, columns.names[i], length);
 		frame.bytes = kFrameBytes + length;
 	}
-	initStringInfo(&stream->carry);
 	initStringInfo(&stream->out);
 	stream->state = HashState();
 }
@@ -109,16 +107,11 @@ void AddRow(Stream *stream)
 	Add(stream->sum, Hashed(XXH3_128bits(row, used)), value_bytes);
 }
 
-/* Counts the tuples of a chunk. What a chunk cuts off waits in carry for the next. */
+/* Counts the tuples of a chunk. The protocol cuts none: "always one per row". */
 void Count(Stream *stream, Link *source, const char *chunk, int length)
 {
 	std::span<const std::byte> input(
 		reinterpret_cast<const std::byte *>(chunk), static_cast<std::size_t>(length));
-	if (stream->carry.len > 0) {
-		appendBinaryStringInfo(&stream->carry, chunk, length);
-		input = {reinterpret_cast<const std::byte *>(stream->carry.data),
-			static_cast<std::size_t>(stream->carry.len)};
-	}
 	auto step = CopyStep::kTuple;
 	const std::span<CopyField> fields(stream->fields, static_cast<std::size_t>(stream->columns));
 	while (step == CopyStep::kTuple && !input.empty()) {
@@ -126,17 +119,10 @@ void Count(Stream *stream, Link *source, const char *chunk, int length)
 		if (step == CopyStep::kTuple)
 			AddRow(stream);
 	}
-	if (step == CopyStep::kBroken)
+	if (!input.empty())
 		ereport(ERROR,
 			(errcode(ERRCODE_PROTOCOL_VIOLATION),
 				errmsg("server \"%s\" sent rows in a form that is not understood", source->label)));
-	const auto rest = static_cast<int>(input.size());
-	if (stream->carry.len > 0) {
-		memmove(stream->carry.data, input.data(), input.size());
-		stream->carry.len = rest;
-	} else if (rest > 0) {
-		appendBinaryStringInfo(&stream->carry, reinterpret_cast<const char *>(input.data()), rest);
-	}
 }
 
 /* The target broke the COPY off: its reason is the answer. */
@@ -244,12 +230,11 @@ RowSum StreamRows(Link *source, const char *copy_out, Link *target, const char *
 		}
 	}
 	ExpectDone(source);
-	if (!stream.reader.ended || stream.carry.len > 0)
+	if (!stream.reader.ended)
 		ereport(ERROR, (errcode(ERRCODE_PROTOCOL_VIOLATION),
 						   errmsg("the rows from server \"%s\" end too early", source->label)));
 	if (target != nullptr)
 		EndCopyIn(&stream, target);
-	pfree(stream.carry.data);
 	pfree(stream.out.data);
 	pfree(stream.frames);
 	pfree(stream.fields);

@@ -175,9 +175,4 @@ void CloseLink(Link *link)
 		}
 }
 
-void CloseAllLinks()
-{
-	Sweep(0, false);
-}
-
 } // namespace shardkit

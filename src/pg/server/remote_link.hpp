@@ -43,7 +43,6 @@ LinkOptions OptionsOfLoopback();
 /* server NULL: this very database. */
 Link *OpenLink(const char *server, bool across_commits);
 void CloseLink(Link *link);
-void CloseAllLinks();
 
 /* The rows of an answer, as text; a NULL value is a null pointer. In the current memory context. */
 struct Answer {

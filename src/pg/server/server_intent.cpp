@@ -112,11 +112,7 @@ void MarkSides(const ServerMove &move, int64 epoch)
 	if (move.from_server != nullptr)
 		TakeMark(move.source, table.from.schema, move.map, epoch, move.mark);
 	if (move.to_server != nullptr) {
-		if (AskText(move.target, psprintf("SELECT to_regnamespace(%s)::text",
-									 quote_literal_cstr(quote_identifier(table.to.schema)))) ==
-			nullptr)
-			Ask(move.target,
-				psprintf("CREATE SCHEMA IF NOT EXISTS %s", quote_identifier(table.to.schema)));
+		EnsureSchema(move.target, table.to.schema);
 		TakeMark(move.target, table.to.schema, move.map, epoch, move.mark);
 	}
 }

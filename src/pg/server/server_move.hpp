@@ -60,7 +60,10 @@ struct ServerMove {
 	Link *target;
 };
 
-/* server_site.cpp: reads map and partitions; an error if the move is not possible as it stands. */
+/*
+ * server_site.cpp: reads map and partitions; an error if the move is not possible as it stands. The
+ * caller has seen to the map's owner and the slot.
+ */
 void ReadServerMove(ServerMove &move, const char *map, int32 slot, const char *to_node);
 
 /* The partition of that remainder. An error unless the modulus of the parent is slots. */
@@ -81,6 +84,7 @@ RowSum SumFromText(const char *rows, const char *fingerprint);
 char *CopyStatement(const Side &side, const CopyColumns &columns, const char *direction);
 
 /* server_table.cpp: the try's own table, and what stands for it here. */
+void EnsureSchema(Link *link, const char *schema);
 void CreateRemoteTable(ServerMove &move, ServerTable &table);
 void CreateFreshRelation(ServerMove &move, ServerTable &table);
 void CreateIndexes(ServerMove &move, ServerTable &table);

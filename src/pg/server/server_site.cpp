@@ -150,12 +150,7 @@ bool IsReferred(const Side &side)
 void ReadServerMove(ServerMove &move, const char *map_name, int32 slot, const char *to_node)
 {
 	const auto &map = GetMap(map_name);
-	CheckMapOwner(map);
 	CheckMapIsAtHome(map);
-	if (slot < 0 || slot >= map.slots)
-		ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("map \"%s\" has slots 0 to %d, not %d", map_name, map.slots - 1, slot)));
 	const auto &to = map.nodes[GetNode(map, to_node)];
 	if (map.owners[slot] == kNoNode)
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
