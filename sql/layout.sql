@@ -32,7 +32,8 @@ BEGIN
 		'ring(8; vnodes=4194304)', 'ring(a;)', 'ring(a; vnodes 3)', 'ring(a[0])', 'slots(9; slots=8)', 'slots(8; slots=0)', 'slots(8; slots=1048577)',
 		'slots(a[0-3], b; slots=4)', 'slots(a[0-3], b[3]; slots=4)', 'slots(a[0-2], b[]; slots=4)', 'slots(a[0-4]; slots=4)', 'slots(a[3-0]; slots=4)', 'slots(a[0-9999999]; slots=4)',
 		'slots(a[0; slots=4)', 'slots(a[x]; slots=4)', 'ranges(a@0, b)', 'ranges(a@0000000000000001)', 'ranges(a@0000000000000000, b@0000000000000000)',
-		'ranges(a*2)', 'Grüße(', 'modulo(é, ü, é)', repeat('(', 100000)]
+		'ranges(a*2)', 'Grüße(', 'modulo(é, ü, é)', repeat('(', 100000),
+		'ring(a; token_hash=md5, token_hash=sha1)', 'ring(a; token_hash=md5, vnodes=2, token_hash=md5)', (SELECT format('jump(%s)', string_agg('n' || i, ',' ORDER BY i)) FROM generate_series(1, 65536) AS i)]
 	LOOP
 		BEGIN
 			PERFORM bad::shardkit.layout;
@@ -59,6 +60,20 @@ SELECT ('x', 'jump( 3)')::pair, ARRAY['ring(2)']::shardkit.layout[];
 SELECT 'jump(3)'::ringed;
 SELECT 'ring(b,a)'::shardkit.layout = 'ring(a,b)' AS ring, 'modulo(b,a)'::shardkit.layout = 'modulo(a,b)' AS modulo,
 	'ring(2)'::shardkit.layout <> 'ring(3)' AS differs, 'jump(2)'::shardkit.layout < 'modulo(2)' AS less;
+-- every operator, against the order of the texts, bytes by bytes; both hashes of equal ones
+SELECT count(*) AS pairs, bool_and((a < b) = (x < y) AND (a <= b) = (x <= y) AND (a > b) = (x > y) AND (a >= b) = (x >= y)
+	AND (a = b) = (x = y) AND (a <> b) = (x <> y)) AS as_texts
+FROM (SELECT t::shardkit.layout, t::shardkit.layout::text COLLATE "C" FROM unnest(ARRAY['jump(2)', 'jump(20)', 'modulo(a)', 'modulo(é)', 'ring(b,a)', 'ring(a,b)']) AS t) AS one(a, x),
+	(SELECT t::shardkit.layout, t::shardkit.layout::text COLLATE "C" FROM unnest(ARRAY['jump(2)', 'jump(20)', 'modulo(a)', 'modulo(é)', 'ring(b,a)', 'modulo("A")']) AS t) AS other(b, y);
+CREATE TABLE by_layout (layout shardkit.layout, id int) PARTITION BY HASH (layout);
+CREATE TABLE by_layout_0 PARTITION OF by_layout FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE by_layout_1 PARTITION OF by_layout FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO by_layout SELECT format('ring(%s)', i)::shardkit.layout, i FROM generate_series(1, 40) AS i;
+INSERT INTO by_layout VALUES ('ring(b, a)', 41), ('ring(a,b; vnodes=100)', 42), ('ring(a,b)', 43);
+SELECT count(*) AS rows, count(DISTINCT tableoid) AS partitions, count(*) FILTER (WHERE tableoid = shardkit.partition_of('by_layout', layout)) AS right_there,
+	count(*) FILTER (WHERE shardkit.partition_hash(layout) = shardkit.partition_hash(layout::text)) AS hashed_as_text FROM by_layout;
+SELECT id FROM by_layout WHERE layout = 'ring( a, b )' ORDER BY id;
+DROP TABLE by_layout;
 
 -- a layout from a table's column, alternating from row to row, more than a call site keeps
 TRUNCATE layouts;

@@ -49,6 +49,31 @@ bool FindsHeaviest(const HeavyKeyTable &table)
 		   best[2].key == 3;
 }
 
+/* Twice as many keys as counters, hundreds of times each: the counters fall by far more than one. */
+bool CrowdIsBounded()
+{
+	const auto table = std::make_unique<HeavyKeyTable>();
+	ClearHeavy(*table);
+	std::uint64_t rows = 0;
+	for (std::uint64_t key = 1; key <= 2 * kHeavyKeys; ++key) {
+		const std::uint64_t count = 200 + key % 100;
+		AddHeavy(*table, key, count);
+		rows += count;
+	}
+	for (int i = 0; i < 3; ++i, rows += 10'000)
+		AddHeavy(*table, 7'000'000 + static_cast<std::uint64_t>(i), 10'000);
+	for (const HeavyKey &cell : table->cells) {
+		if (cell.count == 0)
+			continue;
+		const std::uint64_t exact = cell.key >= 7'000'000 ? 10'000 : 200 + cell.key % 100;
+		if (cell.count > exact || cell.count + table->lowered < exact)
+			return false;
+	}
+	std::vector<HeavyKey> best(3);
+	return table->lowered > 0 && table->lowered <= 2 * rows / kHeavyKeys &&
+		   HeaviestKeys(*table, best) == 3 && best[2].key >= 7'000'000;
+}
+
 } // namespace
 
 int main()
@@ -79,5 +104,7 @@ int main()
 		AddHeavy(*part, key << 32, key + 1);
 	check::Ok(part->lowered == 0 && HeaviestKeys(*part, best) == 10 && best[0].count == 1000,
 		"fewer keys than counters: exact");
+	check::Ok(
+		CrowdIsBounded(), "more keys than counters, all frequent: bounded, the heaviest found");
 	return check::Done();
 }

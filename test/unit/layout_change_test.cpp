@@ -133,6 +133,38 @@ bool SharesAreCounted(const std::string &text)
 	return std::fabs(sum - 1) < 1e-12;
 }
 
+/* The same names in another order: a jump of more shards reaches old names at new places. */
+bool ReorderedJumpIsCounted(const std::string &before, const std::string &after)
+{
+	const auto one = layouts::Read(before);
+	const auto other = layouts::Read(after);
+	std::uint64_t moved = 0;
+	for (std::uint64_t i = 0; i < kHashes; ++i)
+		moved += one->Owner(Hash(8, i)) != other->Owner(Hash(8, i)) ? 1 : 0;
+	const double share = layouts::Churn(*one, *other);
+	const double error = std::sqrt(share * (1 - share) / kHashes);
+	return share < 1 && std::fabs(static_cast<double>(moved) / kHashes - share) < 3 * error;
+}
+
+/* A token hash that gives every node the same tokens: the smallest name has them all. */
+bool EqualTokensBelongToOne()
+{
+	const auto owned = layouts::Read("ring(c, a, b; vnodes=4)");
+	std::vector<shardkit::RingToken> tokens;
+	for (std::uint16_t node = 0; node < 3; ++node)
+		for (std::uint64_t i = 0; i < 4; ++i)
+			tokens.push_back({i << 62 | 5, node});
+	shardkit::CompileLayout(owned->layout, tokens, owned->block.data());
+	const auto shares = layouts::Shares(*owned);
+	for (std::size_t node = 0; node < 3; ++node)
+		if (shares[node] != (owned->layout.nodes[node].name == "a" ? 1 : 0))
+			return false;
+	for (std::uint64_t i = 0; i < kHashes; ++i)
+		if (owned->Owner(Hash(9, i)) != "a")
+			return false;
+	return true;
+}
+
 } // namespace
 
 int main()
@@ -153,5 +185,10 @@ int main()
 			 "ranges(a@0000000000000000, b@4000000000000000)"})
 		check::Ok(SharesAreCounted(text),
 			(text + ": shares as counted, within 3 standard errors").c_str());
+	for (const char *more : {"jump(b, c, d, e, a)", "jump(c, d, a, b)"})
+		check::Ok(ReorderedJumpIsCounted("jump(a, b, c)", more) &&
+					  ReorderedJumpIsCounted(more, "jump(a, b, c)"),
+			(std::string{"jump(a, b, c) and "} + more + ": churn as counted, both ways").c_str());
+	check::Ok(EqualTokensBelongToOne(), "equal tokens: all shares to the smallest name");
 	return check::Done();
 }

@@ -178,6 +178,22 @@ bool LargeMaps()
 	return all;
 }
 
+bool DoneStaysDone()
+{
+	Case subject = Dealt(40, 4);
+	subject.nodes.push_back({1, false});
+	subject.ranges.resize(5);
+	auto scratch = subject.Scratch();
+	std::vector<std::int32_t> hosts(40);
+	PlanRanges(subject.nodes, subject.slots, 0.05, scratch, subject.ranges, hosts);
+	std::vector<std::byte> memory(BestPlanScratch(40, 5));
+	LoadPlan plan = StartLoadPlan(subject.nodes, subject.slots, subject.ranges, hosts, memory, 0);
+	while (StepLoadPlan(plan)) {
+	}
+	const std::vector<std::int32_t> owners(plan.owner.begin(), plan.owner.end());
+	return !StepLoadPlan(plan) && std::ranges::equal(owners, plan.owner);
+}
+
 } // namespace
 
 int main()
@@ -188,6 +204,7 @@ int main()
 	check::Ok(CoarseSlots(), "by load: few slots");
 	check::Ok(LargestSlotIsNamed(), "a slot too large for any node has one to itself");
 	check::Ok(MostUsefulFirst(), "the first half of the moves does more than half");
+	check::Ok(DoneStaysDone(), "a step behind the end changes nothing");
 	check::Ok(LargeMaps(), "large maps");
 	return check::Done();
 }

@@ -80,6 +80,39 @@ bool EqualWeightsChangeNothing()
 	return true;
 }
 
+/* Both scores are the highest there is, so that both distances are zero whatever the weights. */
+bool TiesGoToTheSmallerName()
+{
+	const std::uint64_t hash = 12'345;
+	std::uint64_t seed = 1;
+	/* Fmix64 backwards: x ^= x >> 33 undoes itself, the factors have inverses modulo 2^64. */
+	const auto inverse = [](std::uint64_t factor) {
+		std::uint64_t answer = factor;
+		for (int i = 0; i < 6; ++i)
+			answer *= 2 - factor * answer;
+		return answer;
+	};
+	seed = ~std::uint64_t{0};
+	seed ^= seed >> 33;
+	seed *= inverse(0xc4ceb9fe1a85ec53U);
+	seed ^= seed >> 33;
+	seed *= inverse(0xff51afd7ed558ccdU);
+	seed ^= seed >> 33;
+	seed ^= hash;
+	if (shardkit::Fmix64(hash ^ seed) != ~std::uint64_t{0})
+		return false;
+	const std::uint64_t seeds[] = {shardkit::Fmix64Begin(seed), shardkit::Fmix64Begin(seed)};
+	const std::uint16_t nodes[] = {0, 1};
+	const shardkit::RendezvousGroup groups[] = {{1, 1}, {2, 2}};
+	for (const std::uint16_t second : {std::uint16_t{0}, std::uint16_t{2}}) {
+		const std::uint16_t ranks[] = {1, second};
+		const shardkit::Rendezvous rendezvous{seeds, nodes, ranks, groups, 2, 2};
+		if (Elect(rendezvous, hash) != (second == 0 ? 1 : 0))
+			return false;
+	}
+	return true;
+}
+
 } // namespace
 
 int main()
@@ -94,5 +127,6 @@ int main()
 		"the same for a lighter one");
 	check::Ok(WithoutLosersTheWinnerStays(), "the winner of all wins among any of them");
 	check::Ok(EqualWeightsChangeNothing(), "equal weights place as none do");
+	check::Ok(TiesGoToTheSmallerName(), "equal distances of two weights: the smaller name");
 	return check::Done();
 }
