@@ -109,14 +109,43 @@ DROP TRIGGER guard ON stray;
 CREATE TRIGGER guard AFTER INSERT ON stray FOR EACH ROW EXECUTE FUNCTION shardkit.guard('gone', 'a', 'id');
 INSERT INTO stray VALUES (1);
 SELECT shardkit.guard();
+SELECT shardkit_internal.map_changed();
+
+-- a key whose equality is the user's own: every update is looked at, since WHEN could not tell a changed key
+SET client_min_messages = warning;
+CREATE TYPE loose;
+CREATE FUNCTION loose_in(cstring) RETURNS loose LANGUAGE internal IMMUTABLE STRICT AS 'textin';
+CREATE FUNCTION loose_out(loose) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'textout';
+CREATE TYPE loose (INPUT = loose_in, OUTPUT = loose_out, LIKE = text);
+CREATE CAST (loose AS text) WITHOUT FUNCTION;
+CREATE FUNCTION loose_same(loose, loose) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lower($1::text) = lower($2::text)';
+CREATE FUNCTION loose_hash(loose) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT hashtext(lower($1::text))';
+CREATE FUNCTION loose_hash(loose, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT hashtextextended(lower($1::text), $2)';
+CREATE OPERATOR = (LEFTARG = loose, RIGHTARG = loose, FUNCTION = loose_same);
+CREATE OPERATOR CLASS loose_ops DEFAULT FOR TYPE loose USING hash AS OPERATOR 1 =, FUNCTION 1 loose_hash(loose), FUNCTION 2 loose_hash(loose, bigint);
+RESET client_min_messages;
+CREATE TABLE loose_shape (k loose, note text);
+SELECT shardkit.create_map('loose', 16, ARRAY['l0', 'l1']);
+SELECT shardkit.add_table('loose', 'rows', 'k', template => 'loose_shape');
+SELECT tgname, tgqual IS NULL AS for_every_row FROM pg_trigger WHERE tgrelid = 'l0.rows'::regclass ORDER BY tgname;
+SELECT min(a) FILTER (WHERE node = 'l0') AS mine, min(upper(a)) FILTER (WHERE node = 'l0') AS mine_upper, min(a) FILTER (WHERE node = 'l1') AS theirs
+	FROM (SELECT chr(97 + i) AS a, shardkit.node_of('loose', chr(97 + i)) AS node FROM generate_series(0, 9) AS i) AS keys \gset l_
+INSERT INTO l0.rows VALUES (:'l_mine');
+UPDATE l0.rows SET k = :'l_mine_upper';
+SELECT shardkit.slot_of('loose', k::text) = shardkit.slot_of('loose', :'l_mine') AS same_slot FROM l0.rows;
+\set VERBOSITY terse
+UPDATE l0.rows SET k = :'l_theirs';
+\set VERBOSITY default
+SELECT shardkit.drop_map('loose');
 
 -- dropping the map takes the guards off, wherever the tables are by now
 ALTER SCHEMA a RENAME TO away;
 SELECT shardkit.drop_map('g');
 INSERT INTO away.orders VALUES (:theirs);
 
-DROP TABLE stray, guard_shape, wide, keys;
+DROP TABLE stray, guard_shape, wide, keys, loose_shape;
 DROP FUNCTION redirect;
 SET client_min_messages = warning;
-DROP SCHEMA away, c, d, w0, w1 CASCADE;
+DROP SCHEMA away, c, d, w0, w1, l0, l1 CASCADE;
+DROP TYPE loose CASCADE;
 DROP EXTENSION shardkit CASCADE;

@@ -96,6 +96,49 @@ SELECT call, refused('SELECT * FROM shardkit.' || call) FROM (VALUES
 	($$add_node('m', 'a', schema => '')$$), ($$index_slots('none', 't')$$), ($$index_slots('m', 'none')$$),
 	($$server_leftovers('none')$$)) AS c(call);
 
+CREATE TABLE error_pairs (a int, b int, word text);
+SELECT shardkit.create_map('pairs', 8, ARRAY['p0']);
+SELECT shardkit.add_table('pairs', 'pairs', 'a, b', template => 'error_pairs');
+SELECT shardkit.create_map('digest', 8, ARRAY['d0'], hash => 'md5');
+SELECT shardkit.create_map('many', 1025, ARRAY['y0']);
+SELECT call, refused('SELECT shardkit.' || call) FROM (VALUES
+	($$add_table('pairs', 'singles', 'a', template => 'error_pairs')$$), ($$add_table('pairs', 'pairs', 'a, b', template => 'error_pairs')$$),
+	($$add_table('pairs', 'other', 'a, word', template => 'error_pairs')$$), ($$add_table('pairs', 'parts', 'a, b', 'per_slot', 'error_pairs')$$),
+	($$add_table('pairs', 'missing', 'a, b')$$), ($$add_table('pairs', 'a.b', 'a, b', template => 'error_pairs')$$),
+	($$add_table('pairs', '', 'a, b', template => 'error_pairs')$$), ($$add_table('pairs', 't', 'a b', template => 'error_pairs')$$),
+	($$add_table('pairs', 't', 'a, b', 'both', 'error_pairs')$$),
+	($$add_table('digest', 'parts', 'a', 'per_slot', 'error_pairs')$$), ($$add_table('many', 'parts', 'a', 'per_slot', 'error_pairs')$$),
+	($$add_table('empty', 'missing', 'a', 'per_slot')$$), ($$add_table('empty', 'a.b.c', 'a', 'per_slot', 'error_pairs')$$), ($$remove_table('pairs', 'a.b')$$)) AS c(call);
+-- a node's table can be made of another's, but not of none
+DROP TABLE p0.pairs;
+DROP TABLE error_pairs;
+SELECT refused($$SELECT shardkit.add_node('pairs', 'p1')$$);
+-- samples of a router's hash
+SELECT document, refused(format('SELECT shardkit.import_map(%L)', document)) FROM (VALUES
+	('{"map": "sampled", "slots": 8, "hash": "md5", "samples": [{"key": ["a"], "types": ["text"], "slot": 8}]}'),
+	(format('{"map": "sampled", "slots": 8, "hash": "md5", "samples": [{"key": ["a"], "types": ["text"], "slot": %s}]}', shardkit.modulo(shardkit.hash64('a', 'md5'), 8)))) AS c(document);
+SELECT shardkit.slot_of('sampled', VARIADIC ARRAY['a']) = shardkit.modulo(shardkit.hash64('a', 'md5'), 8) AS same, shardkit.node_of(NULL, 1);
+
+-- what an unfinished move needs must stay: the map, both nodes, the table
+SELECT shardkit.add_node('many', 'y1'), shardkit.add_node('many', 'y2');
+CREATE TABLE y0.moving (id int);
+SELECT shardkit.add_table('many', 'moving', 'id', template => 'y0.moving'), shardkit.add_table('many', 'still', 'id', template => 'y0.moving');
+INSERT INTO shardkit.move_log (map, slot, relation, from_node, to_node, state) VALUES ('many', 7, 'moving', 'y0', 'y1', 'copying');
+SELECT call, refused('SELECT shardkit.' || call) FROM (VALUES ($$drop_map('many')$$), ($$remove_node('many', 'y1')$$), ($$remove_table('many', 'moving')$$),
+	($$remove_node('many', 'y2')$$), ($$remove_table('many', 'still')$$)) AS c(call);
+UPDATE shardkit.move_log SET finished_at = now() WHERE map = 'many';
+SELECT call, refused('SELECT shardkit.' || call) FROM (VALUES ($$remove_table('many', 'moving')$$), ($$remove_node('many', 'y1')$$), ($$drop_map('many')$$)) AS c(call);
+SELECT shardkit.drop_map('pairs'), shardkit.drop_map('digest'), shardkit.drop_map('sampled');
+
+-- without the catalog under its name
+ALTER SCHEMA shardkit RENAME TO elsewhere;
+SELECT refused($$SELECT elsewhere.map_epoch('m')$$), refused($$SELECT elsewhere.slot_of('m', 1)$$);
+ALTER SCHEMA elsewhere RENAME TO shardkit;
+ALTER TABLE shardkit.map RENAME TO elsewhere;
+SELECT refused($$SELECT shardkit.slot_of('m', 1)$$);
+ALTER TABLE shardkit.elsewhere RENAME TO map;
+SELECT shardkit.slot_of('m', 1) IS NOT NULL AS back;
+
 -- nothing of all that has happened
 SELECT name, epoch FROM shardkit.map ORDER BY name;
 SELECT nspname FROM pg_namespace WHERE nspname IN ('a', 'x', 'b', 'other', 'pg_new');
@@ -110,7 +153,7 @@ SELECT shardkit.node_of(repeat('M"', 127) || 'x', 1) = repeat('N', 255);
 SELECT shardkit.drop_map(repeat('M"', 127) || 'x');
 
 SET client_min_messages = warning;
-DROP SCHEMA m0, m1 CASCADE;
+DROP SCHEMA m0, m1, p0, d0, y0, y1, y2 CASCADE;
 SELECT format('DROP SCHEMA %I CASCADE', repeat('"', 63)) \gexec
 DROP TABLE error_shape;
 DROP FUNCTION refused;

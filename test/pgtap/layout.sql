@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
 SET LOCAL search_path = shardkit, public;
-SELECT plan(32);
+SELECT plan(37);
 
 CREATE TEMP TABLE keys AS SELECT i AS id, hashint8extended(i, 0) AS hash FROM generate_series(1, 100000) AS i;
 
@@ -44,6 +44,39 @@ FROM changes, LATERAL (SELECT layout_churn(before, after) AS churn) AS closed, L
 SELECT is(count(*) FILTER (WHERE jump(hash, 2147483647) NOT BETWEEN 0 AND 2147483646), 0::bigint, 'jump: 2^31 - 1 shards') FROM keys;
 -- a table's column, a constant and a parallel plan agree
 SELECT is(count(*) FILTER (WHERE place(before, hash) <> place('ring(8)', hash)), 0::bigint, 'a column''s layout places as a constant does') FROM keys, changes WHERE before = 'ring(8)';
+
+-- place as an operator of one's own
+CREATE OPERATOR public.@@> (LEFTARG = layout, RIGHTARG = bigint, FUNCTION = place);
+SELECT is(count(*) FILTER (WHERE 'ring(8)'::layout OPERATOR(public.@@>) hash <> place('ring(8)', hash)), 0::bigint, 'as an operator') FROM keys WHERE id <= 5000;
+
+-- a hash that clusters its tokens: many lie between two entries of the ring's index
+SET LOCAL client_min_messages = error;
+CREATE FUNCTION pg_temp.unsigned(hash bigint) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN hash < 0 THEN hash + 18446744073709551616 ELSE hash END';
+CREATE TEMP TABLE tokens AS SELECT 'node-' || n AS node, hash64('node-' || n || '#' || i, 'fnv1a') AS hash, pg_temp.unsigned(hash64('node-' || n || '#' || i, 'fnv1a')) AS token
+	FROM generate_series(0, 7) AS n, generate_series(0, 255) AS i;
+CREATE INDEX ON tokens (token);
+ANALYZE tokens;
+SELECT cmp_ok(max(n), '>', 8::bigint, 'the tokens cluster') FROM (SELECT count(*) AS n FROM tokens GROUP BY floor(token / 2 ^ 52::numeric)) AS c;
+SELECT is(count(*) FILTER (WHERE place('ring(8; vnodes=256, token_hash=fnv1a)', h) <> owner), 0::bigint, 'clustered tokens own what lies before them')
+FROM (SELECT hash + d AS h FROM tokens, generate_series(-1, 1) AS d) AS hashes, LATERAL (SELECT coalesce((SELECT node FROM tokens WHERE token >= pg_temp.unsigned(h) ORDER BY token, node LIMIT 1),
+	(SELECT node FROM tokens ORDER BY token, node LIMIT 1)) AS owner) AS by_definition;
+
+-- where the server asks softly, an answer instead of an error
+CREATE FUNCTION pg_temp.is_layout(candidate text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+	answer boolean;
+BEGIN
+	IF current_setting('server_version_num')::int >= 160000 THEN
+		EXECUTE 'SELECT pg_input_is_valid($1, ''shardkit.layout'')' INTO answer USING candidate;
+		RETURN answer;
+	END IF;
+	PERFORM candidate::shardkit.layout;
+	RETURN true;
+EXCEPTION WHEN invalid_text_representation THEN
+	RETURN current_setting('server_version_num')::int >= 160000;
+END $$;
+SELECT is(pg_temp.is_layout('ring( 3 )'), true, 'a layout, asked softly');
+SELECT is(pg_temp.is_layout(candidate), false, 'none, asked softly: ' || candidate) FROM (VALUES ('ring(0)')) AS c(candidate);
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -2,7 +2,7 @@
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(21);
+SELECT plan(40);
 
 -- The planner on literals: no map is needed.
 SELECT set_eq(
@@ -88,6 +88,29 @@ SELECT is((SELECT slots_after FROM shardkit.plan_summary('plan map') WHERE node 
 SELECT throws_ok($$SELECT * FROM shardkit.plan_rebalance('no map')$$, '42704', NULL, 'no such map');
 SELECT throws_ok($$SELECT * FROM shardkit.plan_rebalance('plan map', 'weight')$$, '22023', NULL,
 	'no such measure');
+
+-- slots that cannot move: no plan makes it even, and planning again from the answer moves nothing
+CREATE FUNCTION pg_temp.owners_after(owners int[], moving boolean[], loads bigint[], weights float8[], draining boolean[]) RETURNS int[] LANGUAGE sql AS $$
+	SELECT array_agg(coalesce(m.to_node, o.owner) ORDER BY o.number)
+	FROM unnest(owners) WITH ORDINALITY AS o(owner, number) LEFT JOIN shardkit.plan_moves(owners, moving, loads, weights, draining) AS m ON m.slot = o.number - 1 $$;
+CREATE TEMP TABLE stuck AS SELECT array_agg(CASE WHEN i <= 40 THEN 1 ELSE 2 END ORDER BY i) AS owners, array_agg(i <= 30 ORDER BY i) AS moving, array_agg(100::bigint + i ORDER BY i) AS loads
+	FROM generate_series(1, 60) AS i;
+SELECT is(count(*) FILTER (WHERE slot < 30), 0::bigint, 'what moves already is left alone') FROM stuck, shardkit.plan_moves(owners, moving, loads, '{1,1,1}', '{f,f,f}');
+SELECT ok(count(*) >= 10 AND bool_and(to_node = 3), 'all that can leave the full node does') FROM stuck, shardkit.plan_moves(owners, moving, loads, '{1,1,1}', '{f,f,f}');
+SELECT is_empty($$SELECT m.* FROM stuck, LATERAL pg_temp.owners_after(owners, moving, loads, '{1,1,1}', '{f,f,f}') AS after, shardkit.plan_moves(after, moving, loads, '{1,1,1}', '{f,f,f}') AS m$$,
+	'a second plan moves nothing');
+
+-- wrong arrays, each named
+SELECT throws_ok(format('SELECT * FROM shardkit.plan_moves(%s)', arguments), state, message, message) FROM (VALUES
+	($$NULL, '{f}', NULL, '{1}', '{f}'$$, '22004', 'owners must not be null'), ($$'{1}', NULL, NULL, '{1}', '{f}'$$, '22004', 'moving must not be null'),
+	($$'{1}', '{f}', NULL, NULL, '{f}'$$, '22004', 'weights must not be null'), ($$'{1}', '{f}', NULL, '{1}', NULL$$, '22004', 'draining must not be null'),
+	($$'{{1}}', '{f}', NULL, '{1}', '{f}'$$, '2202E', 'owners must be an array of one dimension'), ($$'{1}', '{f,f}', NULL, '{1}', '{f}'$$, '2202E', 'moving must have as many elements as owners: 1, not 2'),
+	($$'{1}', '{NULL}', NULL, '{1}', '{f}'$$, '22004', 'moving must not contain a null'), ($$'{1}', '{f}', '{NULL}', '{1}', '{f}'$$, '22004', 'loads must not contain a null'),
+	($$'{1}', '{f}', NULL, '{NULL}', '{f}'$$, '22004', 'weights must not contain a null'), ($$'{1}', '{f}', NULL, '{1}', '{NULL}'$$, '22004', 'draining must not contain a null'),
+	($$'{2}', '{f}', NULL, '{1}', '{f}'$$, '22023', 'owners must be between 1 and the number of nodes, not 2'), ($$'{1}', '{f}', '{-1}', '{1}', '{f}'$$, '22003', 'loads must not be negative, and less than 2^62 together'),
+	($$'{1}', '{f}', NULL, '{0}', '{f}'$$, '22023', 'weights must be positive and finite'), ($$'{1}', '{f}', NULL, '{1}', '{f}', 1.5$$, '22023', 'tolerance must be between 0 and 1'),
+	($$'{1}', '{f}', NULL, '{1}', '{f}', NULL$$, '22023', 'tolerance must be between 0 and 1'),
+	($$'{1}', '{f}', NULL, '{1}', '{f}', 0.1, -1$$, '22023', 'max_moves must not be negative, not -1')) AS c(arguments, state, message);
 
 SELECT * FROM finish();
 ROLLBACK;

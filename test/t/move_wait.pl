@@ -149,6 +149,15 @@ is($watcher->query("INSERT INTO b.orders VALUES (5000, $key)"), '', 'where it is
 is($watcher->query('SELECT count(*) FROM (SELECT * FROM a.orders UNION SELECT * FROM b.orders) o'), '1003', 'every row is there once');
 is($watcher->query('SELECT count(*) FROM (SELECT * FROM a.orders UNION ALL SELECT * FROM b.orders) o'), '1003', 'and not twice');
 
+# 9. A map that is dropped and made anew while a command waits for it: the new one is changed.
+$writer->query("BEGIN; SELECT shardkit.drop_map('orders'); SELECT shardkit.create_map('orders', 4, ARRAY['c'])");
+$second->send("SELECT shardkit.add_node('orders', 'd')");
+sleep 0.3;
+ok($second->busy, 'a command waits for the end of another');
+$writer->query('COMMIT');
+is($second->wait, '2', 'and changes the map of that name that is there then');
+is($watcher->query("SELECT string_agg(name, ',' ORDER BY name) FROM shardkit.node WHERE map = 'orders'"), 'c,d', 'to which it belongs');
+
 $_->close for $writer, $mover, $second, $watcher;
 $node->stop;
 done_testing();
