@@ -26,8 +26,6 @@ constexpr const char *kUpdateTrigger = "shardkit_guard_update";
 bool HasServerEquality(Oid type)
 {
 	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_EQ_OPR);
-	if (!OidIsValid(entry->eq_opr))
-		return false;
 	return get_func_namespace(get_opcode(entry->eq_opr)) == PG_CATALOG_NAMESPACE;
 }
 
