@@ -170,6 +170,7 @@ REGRESS = \
 ISOLATION = \
 	adopt \
 	move \
+	move_prepared \
 	guard \
 	map_cache \
 	require \
