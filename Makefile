@@ -152,6 +152,7 @@ DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 REGRESS = \
 	move \
 	move_hazards \
+	move_kinds \
 	hash64 \
 	key \
 	evenness \

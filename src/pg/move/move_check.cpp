@@ -21,7 +21,8 @@ char *TextColumn(uint64 row, int column)
 
 /*
  * For each foreign key of the table (of_child), or to it: its name, the table at the other end, the
- * condition that joins child c and parent p, and the condition that a row of c refers at all.
+ * condition that joins child c and parent p, and the condition that a row of c refers at all. One
+ * to a partitioned table stands once more in the catalog for each partition: a row needs only one.
  */
 constexpr const char *kForeignKeys =
 	"SELECT k.conname::text, (CASE WHEN $2 THEN k.confrelid ELSE k.conrelid END)::oid,"
@@ -34,6 +35,8 @@ constexpr const char *kForeignKeys =
 	" pg_attribute AS ca, pg_attribute AS pa, pg_operator AS o, pg_namespace AS n"
 	" WHERE k.contype = 'f' AND (CASE WHEN $2 THEN k.conrelid ELSE k.confrelid END) = $1"
 	" AND (k.convalidated OR NOT $2)"
+	" AND NOT ($2 AND EXISTS (SELECT FROM pg_constraint AS w WHERE w.oid = k.conparentid"
+	" AND w.conrelid = k.conrelid))"
 	" AND ca.attrelid = k.conrelid AND ca.attnum = u.child"
 	" AND pa.attrelid = k.confrelid AND pa.attnum = u.parent"
 	" AND o.oid = u.op AND n.oid = o.oprnamespace"
