@@ -104,6 +104,7 @@ FROM whole, generate_series(0, length(bytes) - 1) AS i, unnest(ARRAY[0, 255]) AS
 SELECT is(shardkit_internal.is_heavy('{0,5}', NULL::int, NULL::text), true, 'a key of NULLs among the candidates');
 SELECT is(shardkit_internal.is_heavy('{1,5}', NULL::int), false, 'and not among them');
 SELECT is(shardkit_internal.is_heavy('{}', 1), false, 'no candidates');
+SELECT is(shardkit_internal.is_heavy(NULL, 1), NULL, 'unknown candidates');
 SELECT results_eq($$SELECT i, shardkit_internal.is_heavy(ARRAY[shardkit.partition_hash(i), shardkit.partition_hash(i + 1)], 3) FROM generate_series(1, 4) AS i$$,
 	'VALUES (1, false), (2, true), (3, true), (4, false)', 'candidates of each row');
 SELECT is((shardkit_internal.heavy_hashes(nullif(i, i)))[1:2], '{100,0}', 'NULLs alone are one heavy key') FROM generate_series(1, 100) AS i;

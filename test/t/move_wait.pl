@@ -64,6 +64,9 @@ $start = time;
 is($watcher->query('UPDATE a.orders SET id = id WHERE id < 50'), '', 'another writer writes');
 cmp_ok(time - $start, '<', 0.9, 'within a moment');
 ok($mover->busy, 'the mover still waits');
+# In its pauses it holds no owner, and a router is refused all the same.
+my @routed = map { sleep 0.02; $watcher->query("SELECT shardkit.require_slot('orders', 1, 0)") } 1 .. 40;
+is((grep { /slot 0 of map "orders" is in transit\nDETAIL:  It is being moved by process $mover->{pid}\./ } @routed), 40, 'no router gets its slot meanwhile');
 is($watcher->query("SELECT pid = $mover->{pid}, map, slots_total, slots_done, phase FROM shardkit.move_progress"),
 	't|orders|2|0|waiting', 'and move_progress says so');
 $writer->query('COMMIT');
