@@ -118,4 +118,42 @@ for my $case (@matrix) {
 	$stand->try("CALL shardkit.move_server_slot('orders', $slot, 'n2')") if $stand->owner($slot) eq $to;
 	try_fault(@$case);
 }
+
+# --- in the middle of the rows: the target stands still at the first, and then one side ends -----
+
+my $slot = 7;
+$stand->query("INSERT INTO orders SELECT 200000 + g, @{[ key_of($slot) ]}, (SELECT string_agg(md5(g::text || i), '') FROM generate_series(1, 40) i) FROM generate_series(1, 6000) g");
+my $whole = $stand->query('SELECT count(*), shardkit.fingerprint(o) FROM orders o');
+$stand->try("CALL shardkit.move_server_slot('orders', $slot, 'n2')");
+my ($source, $target) = ($stand->server(2), $stand->server(3));
+$target->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION stand_still() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS $$BEGIN
+	PERFORM pg_advisory_lock_shared(7), pg_advisory_unlock_shared(7); RETURN NEW; END$$;
+CREATE FUNCTION plant() RETURNS event_trigger LANGUAGE plpgsql AS $$DECLARE fresh text; BEGIN
+	FOR fresh IN SELECT object_identity FROM pg_event_trigger_ddl_commands() WHERE object_identity ~ 'orders_7_m' LOOP
+		EXECUTE 'CREATE TRIGGER stand_still BEFORE INSERT ON ' || fresh || ' FOR EACH ROW EXECUTE FUNCTION public.stand_still()';
+	END LOOP; END$$;
+CREATE EVENT TRIGGER plant ON ddl_command_end WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION plant();
+SQL
+for my $case ([ 'target', $target ], [ 'source', $source ]) {
+	my ($side, $node) = @$case;
+	my $gate = $target->background_psql('postgres');
+	$gate->query('SELECT pg_advisory_lock(7)');
+	my $move = $stand->start("CALL shardkit.move_server_slot('orders', $slot, 'n3', '20 s')");
+	my $copies = "FROM pg_stat_activity WHERE query ~ '^COPY'";
+	ok($source->poll_query_until('postgres', "SELECT count(*) = 1 $copies AND wait_event = 'ClientWrite'"), "$side ends: the rows are on their way");
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid, 5000) $copies");
+	$gate->quit;
+	my ($code, $err) = $stand->finish($move);
+	my $server = $side eq 'target' ? 's3' : 's2';
+	like($err, qr/ERROR:  (08006|57P01): on server "$server": /, "$side ends: told of the right server");
+	is($stand->query('SELECT state FROM shardkit.move_log ORDER BY id DESC LIMIT 1'), 'undone', "$side ends: undone at once");
+	is($stand->orphans, '', "$side ends: nothing is left behind");
+	is($stand->query('SELECT count(*), shardkit.fingerprint(o) FROM orders o'), $whole, "$side ends: every row is there");
+	note $err;
+}
+$target->safe_psql('postgres', 'DROP EVENT TRIGGER plant');
+my ($failed, $out, $why) = $stand->try("CALL shardkit.move_server_slot('orders', $slot, 'n3')");
+is($failed, 0, 'and then the slot moves') or diag $why;
+is($stand->query('SELECT count(*), shardkit.fingerprint(o) FROM orders o'), $whole, 'with every row');
 done_testing();

@@ -13,6 +13,9 @@ my $stand = Servers->new(servers => 3, slots => 4, rows => $rows, owners => 2);
 sub session { return $stand->coordinator->background_psql('postgres', on_error_stop => 0) }
 sub pid_of { return $_[0]->query('SELECT pg_backend_pid()') }
 
+# Waits until the query answers yes.
+sub poll { return $stand->coordinator->poll_query_until('postgres', $_[0]) }
+
 sub try_move {
 	my ($slot, $node, $wait) = @_;
 	return $stand->finish($stand->start(
@@ -85,6 +88,109 @@ $stand->open_gate;
 is($code, 0, 'of a move that ends well') or diag $err;
 $stand->try("CALL shardkit.move_rows('orders', '{1}', 'n2')");
 
+# --- who is in the way, here and over there -----------------------------------------------------
+
+# Where the rows of a slot lie on their server.
+sub place_of {
+	my ($slot) = @_;
+	return $stand->query("SELECT string_agg(quote_ident(option_value), '.' ORDER BY option_name) FROM pg_foreign_table, "
+		  . "pg_options_to_table(ftoptions) WHERE ftrelid::regclass::text ~ 'orders_$slot\$' AND option_name IN ('schema_name', 'table_name')");
+}
+
+my $step = 'SELECT state || coalesce(\': \' || error, \'\') FROM shardkit.move_log WHERE slot = 1 ORDER BY id DESC LIMIT 1';
+
+# A writer of the coordinator: the fence is not raised; a cancel is obeyed while it is waited for.
+$old->query("BEGIN; UPDATE orders SET hits = 1 WHERE tableoid = 'n2.orders_1'::regclass");
+($code, $err) = try_move(1, 'n3', '300 ms');
+like($err, qr/55P03: slot 1 .* table n2\.orders_1 is held by process $pid/, 'a writer keeps the fence off');
+is($stand->orphans, '', 'nothing is left behind');
+$move = $stand->start("CALL shardkit.move_server_slot('orders', 1, 'n3', '60 s')");
+my $waits = "FROM pg_locks WHERE NOT granted AND mode = 'ShareRowExclusiveLock' AND relation = 'n2.orders_1'::regclass";
+poll("SELECT count(*) > 0 $waits");
+$stand->query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query ~ '60 s' AND pid <> pg_backend_pid()");
+($code, $err) = $stand->finish($move);
+like($err, qr/57014/, 'a cancel ends the wait for it');
+$old->query('ROLLBACK');
+is($stand->orphans, '', 'and leaves nothing behind');
+
+# A writer past the coordinator: the source is not locked over there.
+my $past = $stand->server(2)->background_psql('postgres');
+my $there = $past->query('SELECT pg_backend_pid()');
+$past->query('BEGIN; UPDATE ' . place_of(1) . ' SET hits = 2');
+($code, $err) = try_move(1, 'n3', '300 ms');
+like($err, qr/55P03: slot 1 .* table \S+ of server "s2" cannot be locked.*Processes there that hold it: $there\./s, 'a writer over there keeps the copy off');
+$past->query('ROLLBACK');
+is($stand->orphans, '', 'nothing is left behind');
+
+# Somebody has the new table over there: the copy does not begin, and the try stays until it is free.
+$move = $stand->start_paused('fence', 1, 'n3');
+my $fresh = $stand->query("SELECT format('%I.%I', to_schema, to_table) FROM shardkit.server_move ORDER BY id DESC LIMIT 1");
+my $nosy = $stand->server(3)->background_psql('postgres');
+$nosy->query("BEGIN; LOCK TABLE $fresh");
+$stand->open_gate;
+($code, $err) = $stand->finish($move);
+like($err, qr/WARNING.*not undone yet.*lock timeout.*ERROR:  55P03: on server "s3": canceling statement due to lock timeout/s, 'a table that is locked over there is not waited for');
+$nosy->query('ROLLBACK');
+$stand->query("CALL shardkit.resume_moves('orders')");
+is($stand->orphans, '', 'resumed, nothing is left behind');
+
+# Readers of the old rows over there: the slot has moved, the rows stay for them.
+$past->query('BEGIN; SELECT count(*) FROM ' . place_of(1));
+($code, $err) = try_move(1, 'n3', '300 ms');
+is($code, 0, 'a reader of the old rows over there does not keep the slot from moving') or diag $err;
+like($err, qr/WARNING: .*slot 1 .* has moved, but its old rows stay for now/, 'but the old rows from going');
+is($stand->owner(1), 'n3', 'it is there');
+is($stand->query($step), 'swapped: the old rows are in use', 'the log says why they stay');
+$move = $stand->start("CALL shardkit.resume_moves('orders', '60 s')");
+$stand->server(2)->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ 'LOCK TABLE ONLY|SAVEPOINT old' AND pid <> pg_backend_pid()");
+$stand->query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query ~ '60 s' AND pid <> pg_backend_pid()");
+($code, $err) = $stand->finish($move);
+like($err, qr/57014/, 'a cancel ends resume_moves');
+$past->query('COMMIT');
+$stand->query("CALL shardkit.resume_moves('orders')");
+is($stand->orphans, '', 'once they are read nothing is left behind');
+is($stand->query($step), 'done', 'and the move is done');
+
+# The same, cancelled in the move itself: it has happened.
+$nosy->query('BEGIN; SELECT count(*) FROM ' . place_of(1));
+$move = $stand->start("CALL shardkit.move_server_slot('orders', 1, 'n2', '60 s')");
+poll("SELECT shardkit.slot_node('orders', 1) = 'n2'");
+$stand->query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query ~ '60 s' AND pid <> pg_backend_pid()");
+($code, $err) = $stand->finish($move);
+like($err, qr/57014/, 'a cancel ends the wait for the old rows');
+is($stand->owner(1), 'n2', 'of a slot that has moved');
+$nosy->query('COMMIT');
+$stand->query("CALL shardkit.resume_moves('orders')");
+is($stand->orphans, '', 'resumed, nothing is left behind');
+
+# A reader here keeps the fence of a broken move, which lets everything through.
+$move = $stand->start_paused('fence', 1, 'n3');
+$stand->query("SELECT pg_terminate_backend($move->{pid}, 5000)");
+$stand->open_gate;
+$stand->finish($move);
+# Another mover, of a copy of this coordinator, is at work with the slot over there.
+$nosy->query("SELECT pg_advisory_lock(hashtext('shardkit orders'), 1)");
+($failed, $out, $why) = $stand->try("CALL shardkit.resume_moves('orders')");
+like($why, qr/WARNING.*not undone yet\nDETAIL:  slot 1 of map "orders" is being moved on server "s3" by another session/, 'another mover there is waited for');
+$move = $stand->start("CALL shardkit.resume_moves('orders', '60 s')");
+poll("SELECT count(*) > 0 FROM pg_stat_activity WHERE query ~ '60 s' AND wait_event_type = 'Extension' AND pid <> pg_backend_pid()");
+$stand->query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query ~ '60 s' AND pid <> pg_backend_pid()");
+($code, $err) = $stand->finish($move);
+like($err, qr/57014/, 'until a cancel');
+$nosy->query('SELECT pg_advisory_unlock_all()');
+$old->query('BEGIN; SELECT count(*) FROM orders');
+my $hasty = "SET deadlock_timeout = '20ms'; CALL shardkit.resume_moves('orders')";
+($failed, $out, $why) = $stand->try($hasty);
+like($why, qr/NOTICE:  the fence on table n2\.orders_1 stays for now, and lets every write through\nDETAIL/, 'a reader keeps the fence');
+($failed, $out, $why) = $stand->try($hasty);
+like($why, qr/NOTICE:  the fence on table n2\.orders_1 stays for now, and lets every write through$/m, 'from the next resume_moves too');
+is($stand->query($step), 'undone: broken off, and undone by resume_moves', 'though the move is undone');
+($failed, $out, $why) = $stand->try("UPDATE orders SET hits = 3 WHERE tableoid = 'n2.orders_1'::regclass");
+is($failed, 0, 'and the slot is written') or diag $why;
+$old->query('COMMIT');
+$stand->query("CALL shardkit.resume_moves('orders')");
+is($stand->orphans, '', 'once it is read the fence goes');
+
 # --- cancelled --------------------------------------------------------------------------------
 
 $move = $stand->start_paused('copy', 1, 'n3');
@@ -155,6 +261,14 @@ $stand->query("ALTER USER MAPPING FOR mover SERVER s3 OPTIONS (ADD password 'wro
 ($failed, $out, $why) = try_as_mover("CALL shardkit.move_rows('orders', '{3}', 'n3')");
 like($why, qr/could not connect/, 'the right one');
 $stand->query("ALTER USER MAPPING FOR mover SERVER s3 OPTIONS (SET password 'secret')");
+$stand->query("CREATE USER MAPPING FOR mover SERVER s1 OPTIONS (user 'mover', password 'secret')");
+$stand->server(1)->safe_psql('postgres', 'CREATE ROLE mover LOGIN');
+($failed, $out, $why) = try_as_mover("SELECT shardkit.ask_server('s1', 'SELECT current_user')");
+like($why, qr/password is required for server "s1"\nDETAIL:  A user who is not a superuser cannot connect if the server does not ask/, 'a server that asks for none is not used');
+$stand->query("ALTER USER MAPPING FOR mover SERVER s1 OPTIONS (DROP password, ADD password_required 'false')");
+($failed, $out, $why) = try_as_mover("SELECT shardkit.ask_server('s1', 'SELECT current_user')");
+is($out, '{mover}', 'unless a superuser says so') or diag $why;
+$stand->query('DROP USER MAPPING FOR mover SERVER s1');
 for my $to (qw(n3 home n2)) {
 	($failed, $out, $why) = try_as_mover("CALL shardkit.move_rows('orders', '{3}', '$to')");
 	is($failed, 0, "and then moves to $to") or diag $why;
@@ -167,4 +281,6 @@ like($why, qr/must belong to role "mover"/, 'a stranger does not move');
 ($failed, $out, $why) = $stand->try("CALL shardkit.resume_moves('orders')", extra_params => [ '-U', 'stranger' ]);
 like($why, qr/must belong to role "mover"/, 'nor resume');
 is($stand->orphans, '', 'nothing is left behind');
+
+is($stand->query("SELECT string_agg(v::text, '; ') FROM shardkit.verify_map('orders') AS v"), '', 'verify_map is empty');
 done_testing();
