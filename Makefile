@@ -55,6 +55,7 @@ CORE_OBJS = \
 PG_OBJS = \
 	src/pg/map/add_table.o \
 	src/pg/arguments.o \
+	src/pg/quote.o \
 	src/pg/map/catalog.o \
 	src/pg/map/guard.o \
 	src/pg/map/guard_trigger.o \

@@ -17,7 +17,7 @@ COMMENT ON FUNCTION shardkit_internal.partition_layout(regclass, regclass) IS
 'text of the slots layout that a hash-partitioned table''s bounds are, with one partition split in two if it is named; node-k is the partition of remainder k';
 
 CREATE FUNCTION shardkit_internal.predict_name(relation regclass) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 	SELECT format('%I.%I', n.nspname, c.relname)
 	FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = relation
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_name(regclass) IS 'name of a relat
 
 CREATE FUNCTION shardkit_internal.predict_leaves(relation regclass)
 	RETURNS TABLE (leaf regclass, relkind "char", is_remote boolean)
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 	WITH RECURSIVE tree AS (
 		SELECT relation::oid AS member
@@ -46,7 +46,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_leaves(regclass) IS
 'the tables that hold a relation''s rows, and which lie on a server that has shardkit (option extensions)';
 
 CREATE FUNCTION shardkit_internal.predict_bytes(relation regclass) RETURNS bigint
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 	SELECT CASE WHEN bool_and(relkind IN ('r', 'm')) THEN sum(pg_table_size(leaf))::bigint END
 	FROM shardkit_internal.predict_leaves(relation)
@@ -55,7 +55,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_bytes(regclass) IS
 'size of a relation''s tables with TOAST, without indexes; NULL where some lie elsewhere';
 
 CREATE FUNCTION shardkit_internal.predict_blocks(relation regclass) RETURNS float8
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 	SELECT coalesce(sum(pg_relation_size(leaf)), 0)::float8 / current_setting('block_size')::int
 	FROM shardkit_internal.predict_leaves(relation) WHERE relkind IN ('r', 'm')
@@ -63,7 +63,7 @@ $$;
 COMMENT ON FUNCTION shardkit_internal.predict_blocks(regclass) IS 'blocks to sample from';
 
 CREATE FUNCTION shardkit_internal.predict_check(relation regclass, count_keys boolean, sample_percent float8) RETURNS void
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	kind "char" := (SELECT c.relkind FROM pg_class AS c WHERE c.oid = relation);
@@ -98,7 +98,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_check(regclass, boolean, float8) I
 
 -- With one seed two queries read the same blocks. TABLESAMPLE takes a float4.
 CREATE FUNCTION shardkit_internal.predict_sample(sample_percent float8) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	seed text := nullif(current_setting('shardkit.sample_seed', true), '');
@@ -116,7 +116,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_sample(float8) IS
 'the clause that samples a table, by shardkit.sample_seed or else at random';
 
 CREATE FUNCTION shardkit_internal.predict_weight(relation regclass, weight text) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	names text[];
@@ -146,7 +146,7 @@ END $$;
 COMMENT ON FUNCTION shardkit_internal.predict_weight(regclass, text) IS 'SQL text of the weight of a row';
 
 CREATE FUNCTION shardkit_internal.predict_hash(relation regclass, key text, hash text, prefix text) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	k record;
@@ -195,7 +195,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_hash(regclass, text, text, text) I
 'SQL text of the hash of a row';
 
 CREATE FUNCTION shardkit_internal.predict_by_leaves(relation regclass, columns text[], weight text) RETURNS boolean
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 	SELECT NOT row_security_active(relation) AND bool_or(is_remote)
 		AND (SELECT c.relkind = 'p' FROM pg_class AS c WHERE c.oid = relation)
@@ -207,7 +207,7 @@ COMMENT ON FUNCTION shardkit_internal.predict_by_leaves(regclass, text[], text) 
 
 CREATE FUNCTION predict_query(relation regclass, key text, count_keys boolean DEFAULT false,
 		sample_percent float8 DEFAULT 100, hash text DEFAULT 'postgres', weight text DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	k record;

@@ -242,7 +242,7 @@ CREATE TYPE split_prediction AS (
 COMMENT ON TYPE split_prediction IS 'one hash partition split into two of twice its modulus';
 
 CREATE FUNCTION shardkit_internal.predict_split_report(counts bytea, plan bytea, partition regclass, split_layout layout) RETURNS split_prediction
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	answer shardkit.split_prediction;

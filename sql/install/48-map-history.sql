@@ -16,7 +16,7 @@ COMMENT ON FUNCTION map_changes(text, bigint) IS
 'what changed since an epoch; owners in change holds runs of slots (first, last) with their old and new owner (from, to)';
 
 CREATE FUNCTION node_at(map text, epoch bigint, slot int) RETURNS text
-	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 BEGIN
 	IF $2 < 1 OR $2 > shardkit.map_epoch($1) THEN
@@ -38,7 +38,7 @@ COMMENT ON FUNCTION node_at(text, bigint, int) IS
 
 -- Keys of many types and signs, so that whoever reads the document can check his hash.
 CREATE FUNCTION shardkit_internal.map_samples(map text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off
 AS $$
 DECLARE
 	types text[] := (

@@ -5,7 +5,7 @@
 -- A column as CREATE TABLE writes it, without its name; sequences' defaults are left out.
 CREATE FUNCTION shardkit_internal.column_definition(relation regclass, column_number smallint,
 	OUT data_type text, OUT attributes text)
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT format_type(a.atttypid, a.atttypmod)
 		|| CASE WHEN a.attcollation <> t.typcollation AND a.attcollation <> 0
 			THEN format(' COLLATE %I.%I', n.nspname, c.collname) ELSE '' END,
@@ -27,7 +27,7 @@ COMMENT ON FUNCTION shardkit_internal.column_definition(regclass, smallint) IS
 -- Columns decide whether rows can move at all: hard differences.
 CREATE FUNCTION shardkit_internal.column_differences(checked regclass, model regclass,
 	OUT problem text, OUT fix text) RETURNS SETOF record
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH mine AS (
 	SELECT a.attname, a.attnum, a.attnotnull, a.attgenerated, d.*
 	FROM pg_attribute AS a, shardkit_internal.column_definition(checked, a.attnum) AS d
@@ -84,7 +84,7 @@ COMMENT ON FUNCTION shardkit_internal.column_differences(regclass, regclass) IS
 -- A foreign key of the model, for a table in another schema: to the table beside it, if there is one
 -- or the map will have one there. A template's counterpart there may bear another name.
 CREATE FUNCTION shardkit_internal.foreign_key_for(foreign_key oid, schema name, OUT target text, OUT definition text)
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT coalesce(format('%I.', schema) || f.beside, format('%I.%I', f.nspname, f.relname)),
 	CASE WHEN f.beside IS NULL THEN pg_get_constraintdef(foreign_key)
 		ELSE replace(pg_get_constraintdef(foreign_key), format(' REFERENCES %I.%I(', f.nspname, f.relname),
@@ -109,7 +109,7 @@ COMMENT ON FUNCTION shardkit_internal.foreign_key_for(oid, name) IS
 'a foreign key as a table of that schema should have it: to the table beside it that was made of that template, or has the same name, if there is or will be one';
 
 CREATE FUNCTION shardkit_internal.add_foreign_keys(copy regclass, model regclass, may_fail boolean DEFAULT false) RETURNS void
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	part record;
 BEGIN
@@ -141,7 +141,7 @@ COMMENT ON FUNCTION shardkit_internal.add_foreign_keys(regclass, regclass, boole
 -- Everything but columns: keys, indexes, rules, privileges.
 CREATE FUNCTION shardkit_internal.rule_differences(checked regclass, model regclass,
 	OUT problem text, OUT fix text, OUT is_foreign_key boolean) RETURNS SETOF record
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH place AS (
 	SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 	WHERE c.oid = checked),

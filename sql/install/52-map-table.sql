@@ -19,7 +19,7 @@ COMMENT ON FUNCTION repair_table(text, text) IS
 'makes what is missing of a map''s table: the table on a node, its guards, its partitions';
 
 CREATE FUNCTION index_slots(map text, relation text) RETURNS int
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;

@@ -4,7 +4,7 @@
 
 -- Identity and serial columns draw from the model's own sequence, so that no two nodes give one number.
 CREATE FUNCTION shardkit_internal.share_sequences(copy regclass, model regclass) RETURNS void
-	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	part record;
 BEGIN
@@ -34,7 +34,7 @@ COMMENT ON FUNCTION shardkit_internal.share_sequences(regclass, regclass) IS
 'has the identity columns that a table was copied without draw from the model''s sequences';
 
 CREATE FUNCTION shardkit_internal.create_table_like(schema name, relation name, model regclass) RETURNS regclass
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	copy regclass;
 	source pg_class;

@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 CREATE FUNCTION shardkit_internal.partition_name(parent regclass, slot int) RETURNS name
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 -- Names end at 63 bytes; the number must survive.
 SELECT (CASE WHEN octet_length(c.relname) <= 57 THEN c.relname::text
 	ELSE left(c.relname, 11) || '_' || substr(md5(c.relname), 1, 8) END || '_' || slot)::name
@@ -14,7 +14,7 @@ COMMENT ON FUNCTION shardkit_internal.partition_name(regclass, int) IS 'name of 
 -- The parent has keys of its own only where no partition is a foreign table.
 CREATE FUNCTION shardkit_internal.create_partitioned_table(relation text, key text, model regclass, with_keys boolean)
 	RETURNS regclass
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	part record;
 	parent regclass;
@@ -49,7 +49,7 @@ COMMENT ON FUNCTION shardkit_internal.create_partitioned_table(text, text, regcl
 
 -- Key columns of a partitioned table, with types when they are to be declared.
 CREATE FUNCTION shardkit_internal.partition_key_columns(parent regclass, with_types boolean) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT string_agg(quote_ident(a.attname)
 	|| CASE WHEN with_types THEN ' ' || (shardkit_internal.column_definition(parent, a.attnum)).data_type ELSE '' END,
 	', ' ORDER BY k.number)
@@ -64,7 +64,7 @@ COMMENT ON FUNCTION shardkit_internal.partition_key_columns(regclass, boolean) I
 -- and beside the table an empty one of the same key. Running it again changes nothing.
 CREATE FUNCTION shardkit_internal.remote_check_statements(parent regclass, schema text, name text, slots int, slot int)
 	RETURNS text
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT format('CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY HASH (%s); ', h.helper,
 		shardkit_internal.partition_key_columns(parent, true), shardkit_internal.partition_key_columns(parent, false))
 	|| format('ALTER TABLE %I.%I DROP CONSTRAINT IF EXISTS shardkit_slot, ADD CONSTRAINT shardkit_slot'
@@ -79,7 +79,7 @@ COMMENT ON FUNCTION shardkit_internal.remote_check_statements(regclass, text, te
 -- What makes a server ready to hold a slot; running it again changes nothing.
 CREATE FUNCTION shardkit_internal.remote_table_statements(parent regclass, model regclass, schema text, name text,
 	slots int, slot int) RETURNS text
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH columns AS (
 	SELECT string_agg(format('%I %s%s', a.attname, d.data_type, d.attributes), ', ' ORDER BY a.attnum) AS list
 	FROM pg_attribute AS a, shardkit_internal.column_definition(model, a.attnum) AS d
@@ -108,7 +108,7 @@ COMMENT ON FUNCTION shardkit_internal.remote_table_statements(regclass, regclass
 
 -- Columns of a table by name, equal for tables between which rows can travel.
 CREATE FUNCTION shardkit_internal.remote_columns_query(schema text) RETURNS text
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT format($query$
 SELECT c.relname, pg_catalog.string_agg(pg_catalog.format('%%I %%s%%s', a.attname,
 		pg_catalog.format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END),
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION shardkit_internal.remote_columns_query(text) IS
 
 -- Creates what a table of a map lacks: a partition for every slot that has an owner.
 CREATE FUNCTION shardkit_internal.create_partitions(map text, relation text) RETURNS int
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	parent regclass := relation::regclass;
@@ -190,7 +190,7 @@ COMMENT ON FUNCTION shardkit_internal.create_partitions(text, text) IS
 
 -- Foreign partitions that were there before get the check; rows that fail it are refused.
 CREATE FUNCTION shardkit_internal.adopt_remote_tables(map text, relation text) RETURNS int
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	parent regclass := relation::regclass;
@@ -216,7 +216,7 @@ COMMENT ON FUNCTION shardkit_internal.adopt_remote_tables(text, text) IS
 
 -- The limits of the kind, and of keys that other servers must hash alike.
 CREATE FUNCTION shardkit_internal.check_partitioned_table(map text, relation regclass, key text) RETURNS void
-	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	kept shardkit.map;

@@ -8,7 +8,7 @@ COMMENT ON FUNCTION ask_server(name, text) IS
 'runs statements on a postgres_fdw server over a connection of their own, committed there, under the caller''s user mapping and the rules of postgres_fdw, for members of the owner role of a map with a node on that server; the rows of the last one as arrays of text';
 
 CREATE FUNCTION shardkit_internal.remote_name(foreign_table regclass) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT format('%I.%I',
 	coalesce((SELECT option_value FROM pg_options_to_table(f.ftoptions)
 		WHERE option_name = 'schema_name'), n.nspname),
@@ -23,7 +23,7 @@ COMMENT ON FUNCTION shardkit_internal.remote_name(regclass) IS
 'name of the table on its server that a postgres_fdw foreign table stands for';
 
 CREATE FUNCTION shardkit_internal.reach_server(server name) RETURNS text
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT CASE WHEN EXISTS (SELECT FROM pg_foreign_server AS s WHERE s.srvname = server AND NOT has_server_privilege(s.oid, 'USAGE'))
 	THEN format('GRANT USAGE ON FOREIGN SERVER %I TO %I', server, current_user)
 	ELSE 'make the server reachable for ' || current_user END
@@ -31,7 +31,7 @@ $$;
 COMMENT ON FUNCTION shardkit_internal.reach_server(name) IS 'what would let the caller reach a server that could not be asked';
 
 CREATE FUNCTION shardkit_internal.remote_schema_statements(schema name) RETURNS text
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 -- The right to create schemas is not needed where the schema is there.
 SELECT format('SET client_min_messages = error; DO %L; ',
 	format('BEGIN IF pg_catalog.to_regnamespace(%L) IS NULL THEN CREATE SCHEMA %I; END IF; END', quote_ident(schema), schema))

@@ -20,7 +20,7 @@ COMMENT ON FUNCTION plan_ranges(int[], boolean[], bigint[], float8[], boolean[],
 'what each node may hold when loads count as even, and the volume below which no plan brings all nodes there';
 
 CREATE FUNCTION slot_expression(map text, key text) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT CASE
 	WHEN m.hash = 'postgres' THEN format('shardkit.partition_slot(%s, %s)', m.slots, slot_expression.key)
 	WHEN m.hash LIKE '%(%' THEN format('shardkit.modulo(%s((%s)::pg_catalog.text), %s)',
@@ -34,7 +34,7 @@ COMMENT ON FUNCTION slot_expression(text, text) IS
 'SQL expression for the slot of a row of a map''s table, from the names of its key columns; an index on it makes moves and checks of few slots fast';
 
 CREATE FUNCTION shardkit_internal.key_text(key text) RETURNS text
-	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 -- A comma in a quoted name makes a row of one: still right, in parentheses.
 SELECT CASE WHEN key ~ ',' THEN format('ROW(%s)::pg_catalog.text', key)
 	ELSE format('(%s)::pg_catalog.text', key) END
@@ -43,7 +43,7 @@ COMMENT ON FUNCTION shardkit_internal.key_text(text) IS 'SQL expression for a ro
 
 -- The parts of a row as they are stored, large values by what they take outside the row.
 CREATE FUNCTION shardkit_internal.row_bytes_expression(relation regclass) RETURNS text
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT '24' || coalesce(string_agg(
 	format(' + coalesce(pg_catalog.pg_column_size(%I), 0)', a.attname), '' ORDER BY a.attnum), '')
 FROM pg_attribute AS a
@@ -54,7 +54,7 @@ COMMENT ON FUNCTION shardkit_internal.row_bytes_expression(regclass) IS
 
 CREATE FUNCTION shardkit_internal.slot_partitions(parent regclass,
 	OUT slot int, OUT partition_table regclass, OUT server name) RETURNS SETOF record
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT substring(pg_get_expr(c.relpartbound, c.oid) FROM 'remainder ([0-9]+)')::int,
 	c.oid::regclass, s.srvname
 FROM pg_inherits AS i
@@ -70,7 +70,7 @@ COMMENT ON FUNCTION shardkit_internal.slot_partitions(regclass) IS
 CREATE FUNCTION slot_counts(map text,
 	OUT relation text, OUT node text, OUT slot int, OUT rows bigint, OUT bytes bigint)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;
@@ -135,7 +135,7 @@ COMMENT ON FUNCTION slot_counts(text) IS
 CREATE FUNCTION shardkit_internal.plan_input(map text, OUT nodes text[], OUT weights float8[],
 	OUT draining boolean[], OUT owners int[], OUT moving boolean[],
 	OUT slot_rows bigint[], OUT slot_bytes bigint[]) RETURNS record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 BEGIN
 	PERFORM shardkit_internal.check_map(plan_input.map);
@@ -168,7 +168,7 @@ COMMENT ON FUNCTION shardkit_internal.plan_input(text) IS
 
 -- What the plan evens out: null stands for the number of slots.
 CREATE FUNCTION shardkit_internal.plan_loads(by_what text, slot_rows bigint[], slot_bytes bigint[]) RETURNS bigint[]
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 BEGIN
 	IF by_what IS NULL OR by_what NOT IN ('slots', 'rows', 'bytes') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -185,7 +185,7 @@ CREATE FUNCTION plan_rebalance(map text, by_what text DEFAULT 'slots',
 	tolerance float8 DEFAULT 0.05, max_moves int DEFAULT NULL,
 	OUT slot int, OUT from_node text, OUT to_node text, OUT rows bigint, OUT bytes bigint)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	input record;
@@ -213,7 +213,7 @@ CREATE FUNCTION plan_summary(map text, by_what text DEFAULT 'slots',
 	OUT lowest bigint, OUT highest bigint, OUT moved bigint, OUT lower_bound bigint,
 	OUT largest_slot int, OUT floor_over_mean float8, OUT note text)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	input record;

@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 CREATE FUNCTION shardkit_internal.all_rows_query(map text, relation text) RETURNS text
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_variable
 DECLARE
 	kept record;

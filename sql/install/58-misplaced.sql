@@ -4,7 +4,7 @@
 
 CREATE FUNCTION misplaced_rows(map text, OUT relation text, OUT node text, OUT slot int,
 	OUT owner text, OUT rows bigint, OUT sample_key text) RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;

@@ -6,7 +6,7 @@
 
 -- A mover holds the slot's move object as long as it lives.
 CREATE FUNCTION shardkit_internal.is_moving(map text, slot int) RETURNS boolean
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT EXISTS (
 	SELECT FROM shardkit.map AS m, pg_locks AS k
 	WHERE m.name = is_moving.map AND k.locktype = 'object' AND k.classid = 'shardkit.move_log'::regclass
@@ -17,7 +17,7 @@ COMMENT ON FUNCTION shardkit_internal.is_moving(text, int) IS 'is a mover at wor
 
 CREATE FUNCTION shardkit_internal.verify_slots(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT 'map', m.name, CASE WHEN m.is_away THEN 'the map comes from another server or database'
 		ELSE format('its owner, role %I, does not exist', m.owner) END,
 	format('SELECT shardkit.adopt_map(%L)', m.name)
@@ -46,7 +46,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_slots(text) IS 'part of verify_map:
 
 -- Where the guards say that a node's tables are by now.
 CREATE FUNCTION shardkit_internal.guarded_tables(map text, OUT node text, OUT found regclass) RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT DISTINCT n.name, t.tgrelid::regclass
 FROM pg_trigger AS t JOIN shardkit.node AS n ON n.map = guarded_tables.map
 WHERE t.tgfoid = 'shardkit.guard()'::regprocedure AND position(
@@ -57,7 +57,7 @@ COMMENT ON FUNCTION shardkit_internal.guarded_tables(text) IS 'tables with the g
 
 CREATE FUNCTION shardkit_internal.verify_tables(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH places AS (
 	SELECT t.relation, t.key, t.template, n.name AS node, n.schema, to_regnamespace(quote_ident(n.schema)) AS namespace,
 		CASE WHEN c.relkind IN ('r', 'p') THEN c.oid::regclass END AS found, c.oid::regclass AS there, c.relkind
@@ -151,7 +151,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_tables(text) IS 'part of verify_map
 -- Sequences of identity and serial columns that could give two nodes one number.
 CREATE FUNCTION shardkit_internal.verify_sequences(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH drawing AS (
 	SELECT t.relation, n.name AS node, r.found, a.attname, a.attidentity, s.seqrelid::regclass AS sequence,
 		s.seqstart, s.seqincrement, s.seqmin, s.seqmax,
@@ -188,7 +188,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_sequences(text) IS 'part of verify_
 
 CREATE FUNCTION shardkit_internal.verify_partitions(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH parents AS (
 	SELECT t.relation, t.key, CASE WHEN p.partstrat = 'h' AND shardkit_internal.partition_key_columns(f.found, false) = t.key
 			AND NOT EXISTS (SELECT FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
@@ -265,7 +265,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_partitions(text) IS 'part of verify
 
 CREATE FUNCTION verify_map(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part text;

@@ -4,7 +4,7 @@
 
 CREATE FUNCTION shardkit_internal.verify_keys(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;
@@ -39,7 +39,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_keys(text) IS 'part of verify_map: 
 -- DISABLE TRIGGER ALL takes the foreign keys along, and they are easily forgotten.
 CREATE FUNCTION shardkit_internal.verify_triggers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT 'rule', f.found::text, format('constraint %I is not looked after: trigger %I is %s', k.conname, t.tgname,
 		CASE t.tgenabled WHEN 'D' THEN 'disabled' WHEN 'R' THEN 'for replicas only' ELSE 'enabled always' END),
 	format('ALTER TABLE %s ENABLE TRIGGER %I', f.found, t.tgname)
@@ -54,7 +54,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_triggers(text) IS 'part of verify_m
 
 -- Two tables that refer to each other take their rows along in one statement: foreign keys are looked at behind it.
 CREATE FUNCTION shardkit_internal.bring_home(wrong regclass, proper regclass, condition text, place bigint) RETURNS text
-	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	columns text;
 	there text;
@@ -75,7 +75,7 @@ COMMENT ON FUNCTION shardkit_internal.bring_home(regclass, regclass, text, bigin
 -- Rows on the wrong node, or on two.
 CREATE FUNCTION shardkit_internal.verify_rows(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;
@@ -161,7 +161,7 @@ COMMENT ON FUNCTION shardkit_internal.verify_rows(text) IS 'part of verify_map: 
 
 -- VOLATILE, for a snapshot of its own: the server's answer may be of a move that is younger than the caller's.
 CREATE FUNCTION shardkit_internal.is_own_mark(map text, epoch bigint, mark text) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 BEGIN
 	RETURN current_setting('transaction_isolation') <> 'read committed' OR EXISTS (SELECT FROM shardkit.map_log AS l
 		WHERE l.map = is_own_mark.map AND l.epoch = is_own_mark.epoch AND l.change ->> 'mark' = is_own_mark.mark);
@@ -173,7 +173,7 @@ COMMENT ON FUNCTION shardkit_internal.is_own_mark(text, bigint, text) IS
 -- What the servers hold: the tables, and the checks on them.
 CREATE FUNCTION shardkit_internal.verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;

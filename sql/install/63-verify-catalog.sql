@@ -3,7 +3,7 @@
 -- ------------------------------------------------------------------------------------------
 
 CREATE FUNCTION shardkit_internal.is_table_name(relation text, per_slot boolean) RETURNS boolean
-	LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 BEGIN
 	RETURN cardinality(parse_ident(relation)) <= CASE WHEN per_slot THEN 2 ELSE 1 END;
 EXCEPTION WHEN invalid_parameter_value THEN
@@ -15,7 +15,7 @@ COMMENT ON FUNCTION shardkit_internal.is_table_name(text, boolean) IS
 
 CREATE FUNCTION shardkit_internal.verify_catalog(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 WITH slots AS (
 	SELECT s.number AS slot, o.node, o.moving_to, o.slot IS NULL AS is_missing,
 		o.node IS NOT NULL AND o.node NOT IN (SELECT n.name FROM shardkit.node AS n WHERE n.map = m.name) AS is_stranger,

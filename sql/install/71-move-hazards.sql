@@ -5,7 +5,7 @@
 -- The tables between which these slots would move; NULL where a node has no such table.
 CREATE FUNCTION shardkit_internal.move_pairs(map text, slots int[], to_node text)
 RETURNS TABLE (relation text, from_node text, source regclass, target regclass)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT DISTINCT t.relation, s.node, to_regclass(format('%I.%s', f.schema, t.relation)),
 		to_regclass(format('%I.%s', n.schema, t.relation))
 	FROM shardkit.slot_map AS s
@@ -19,7 +19,7 @@ COMMENT ON FUNCTION shardkit_internal.move_pairs(text, int[], text) IS 'part of 
 -- Columns that are not the same on both sides.
 CREATE FUNCTION shardkit_internal.move_column_hazards(source regclass, target regclass)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	WITH columns AS (
 		SELECT a.attrelid, a.attname, format_type(a.atttypid, a.atttypmod) AS type, a.attcollation,
 			a.attgenerated, CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) END AS expression
@@ -52,7 +52,7 @@ COMMENT ON FUNCTION shardkit_internal.move_column_hazards(regclass, regclass) IS
 -- What one table has about it, as the side that rows leave or as the side where they arrive.
 CREATE FUNCTION shardkit_internal.move_table_hazards(tab regclass, leaves boolean)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	SELECT 'error', tab::text, 'it is not an ordinary or partitioned table', 'remove it from the map'
 	FROM pg_class AS c WHERE c.oid = tab AND c.relkind NOT IN ('r', 'p')
 	UNION ALL
@@ -105,7 +105,7 @@ COMMENT ON FUNCTION shardkit_internal.move_table_hazards(regclass, boolean) IS '
 
 CREATE FUNCTION shardkit_internal.move_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	WITH pairs AS MATERIALIZED (SELECT * FROM shardkit_internal.move_pairs($1, $2, $3))
 	SELECT 'error', p.relation, CASE WHEN p.source IS NULL THEN format('node %s has no such table', p.from_node)
 			ELSE format('node %s has no such table', to_node) END,
@@ -123,7 +123,7 @@ COMMENT ON FUNCTION shardkit_internal.move_hazards(text, int[], text) IS 'part o
 
 -- A target's own sequence that is behind the source's would give moved ids a second time.
 CREATE FUNCTION shardkit_internal.advance_sequences(source regclass, target regclass) RETURNS void
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	pair record;
 BEGIN

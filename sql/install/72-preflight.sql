@@ -5,7 +5,7 @@
 -- Foreign keys to the rows that would leave, from tables that do not move with them.
 CREATE FUNCTION shardkit_internal.move_foreign_key_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	pair record;
 	referring boolean;
@@ -37,7 +37,7 @@ COMMENT ON FUNCTION shardkit_internal.move_foreign_key_hazards(text, int[], text
 -- Rows of the target that are in the way of rows that would arrive.
 CREATE FUNCTION shardkit_internal.move_unique_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	pair record;
 	conflicts bigint;
@@ -66,7 +66,7 @@ COMMENT ON FUNCTION shardkit_internal.move_unique_hazards(text, int[], text) IS 
 -- What moves, and what it takes. The rate is that of the map's last moves.
 CREATE FUNCTION shardkit_internal.move_bill(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	pair record;
 	per_second float8;
@@ -111,7 +111,7 @@ COMMENT ON FUNCTION shardkit_internal.move_bill(text, int[], text) IS 'part of p
 -- Partitions that would change their schema, between local nodes.
 CREATE FUNCTION shardkit_internal.move_partition_hazards(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 	WITH moving AS MATERIALIZED (
 		SELECT p.partition_table AS tab, c.relname, c.relowner, c.relnamespace, f.schema AS old_schema, n.schema AS new_schema
 		FROM shardkit.slot_map AS s
@@ -139,7 +139,7 @@ COMMENT ON FUNCTION shardkit_internal.move_partition_hazards(text, int[], text) 
 
 CREATE FUNCTION preflight(map text, slots int[], to_node text)
 RETURNS TABLE (severity text, object text, problem text, fix text)
-LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	wrong record;

@@ -5,7 +5,7 @@
 
 -- Values of a type as SQL text, to be hashed here and there: an answer that differs is found out.
 CREATE FUNCTION shardkit_internal.canary_values(key_type regtype) RETURNS text[]
-	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT array_agg(format('%L::%s', v.value, key_type))
 FROM pg_type AS t, unnest(CASE
 	WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 'uuid'::regtype
@@ -22,7 +22,7 @@ COMMENT ON FUNCTION shardkit_internal.canary_values(regtype) IS 'part of preflig
 
 -- Statements that answer, on a server, which canaries it would put into another slot.
 CREATE FUNCTION shardkit_internal.canary_statements(parent regclass, slots int) RETURNS text
-	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	types regtype[];
 	first_values text[];
@@ -58,7 +58,7 @@ COMMENT ON FUNCTION shardkit_internal.canary_statements(regclass, int) IS
 -- What is wrong with a server, whatever table moves.
 CREATE FUNCTION shardkit_internal.server_hazards(server name, schema text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	state text[];
 BEGIN
@@ -112,7 +112,7 @@ COMMENT ON FUNCTION shardkit_internal.server_hazards(name, text) IS 'part of pre
 -- What is wrong with the table that a foreign partition stands for.
 CREATE FUNCTION shardkit_internal.remote_table_hazards(server name, remote text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
-	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT a[1], format('%s on server %I', remote, server), a[2], a[3] FROM shardkit.ask_server(server, format($query$
 	SELECT 'error', 'it does not exist', 'create it, or drop the foreign table' WHERE pg_catalog.to_regclass(%1$L) IS NULL
 	UNION ALL SELECT 'error', 'it is not an ordinary table', 'move its rows into an ordinary table'
@@ -138,7 +138,7 @@ COMMENT ON FUNCTION shardkit_internal.remote_table_hazards(name, text) IS 'part 
 -- What is wrong on the coordinator with a table whose partitions move to or from servers.
 CREATE FUNCTION shardkit_internal.partitioned_table_hazards(parent regclass, partition_table regclass, to_server boolean)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
-	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT 'error', parent::text, format('it has the unique index %s, and a foreign partition cannot be part of it', i.indexrelid::regclass),
 	CASE WHEN k.oid IS NULL THEN format('DROP INDEX %s', i.indexrelid::regclass)
 		ELSE format('ALTER TABLE %s DROP CONSTRAINT %I', parent, k.conname) END
@@ -182,7 +182,7 @@ COMMENT ON FUNCTION shardkit_internal.partitioned_table_hazards(regclass, regcla
 
 CREATE FUNCTION server_move_hazards(map text, slot int, to_node text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	part record;

@@ -5,7 +5,7 @@
 
 -- Size of a partition where its rows lie; rows as the statistics there have them.
 CREATE FUNCTION shardkit_internal.partition_size(partition_table regclass, OUT row_count bigint, OUT bytes bigint)
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 DECLARE
 	query text := 'SELECT CASE WHEN c.reltuples < 0 THEN 0 ELSE c.reltuples::bigint END, pg_catalog.pg_total_relation_size(c.oid)'
 		' FROM pg_catalog.pg_class AS c WHERE c.oid = %L::pg_catalog.regclass';
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION shardkit_internal.partition_size(regclass) IS 'part of prefl
 -- Of these slots those that come from or go to a server: hazards, and the bill where there is none.
 CREATE FUNCTION shardkit_internal.server_preflight(map text, slots int[], to_node text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	moved record;

@@ -5,7 +5,7 @@
 
 -- The tables in a node's schema on its server that no foreign table of this database stands for.
 CREATE FUNCTION shardkit_internal.unreferred_tables(server name, schema text) RETURNS SETOF text
-	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT a[1] FROM shardkit.ask_server(server, format($query$
 	SELECT pg_catalog.format('%%I.%%I', n.nspname, c.relname)
 	FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
@@ -18,7 +18,7 @@ COMMENT ON FUNCTION shardkit_internal.unreferred_tables(name, text) IS
 'tables of a schema on a server that no foreign table of this database stands for';
 
 CREATE FUNCTION server_leftovers(map text) RETURNS TABLE (kind text, object text, problem text, fix text)
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 #variable_conflict use_column
 DECLARE
 	remote record;
@@ -72,7 +72,7 @@ COMMENT ON FUNCTION server_leftovers(text) IS
 -- Unfinished moves and fences are found by other parts of the audit, and not asked from servers.
 CREATE FUNCTION shardkit_internal.verify_leftovers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 SELECT * FROM shardkit.server_leftovers(verify_leftovers.map) AS l WHERE l.kind IN ('orphan table', 'server')
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_leftovers(text) IS 'part of verify_map: what undone moves have left on servers';

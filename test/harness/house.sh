@@ -54,6 +54,11 @@ backslashes() {
 	sed -E "/^--/d; s/\bE'([^']|'')*'//g" sql/install/[1-9]*.sql | grep -F '\' || true
 }
 
+# The server's own quoting depends on the session's quote_all_identifiers.
+quoting() {
+	grep -rnE '\bquote_(qualified_)?identifier\(' src --include='*.?pp' | grep -v '^src/pg/quote\.cpp:' || true
+}
+
 # A test that nobody runs, and a name without a file.
 listed() {
 	local variable=$1 folder=$2 suffix=$3 names files
@@ -121,6 +126,7 @@ if [ -f "$STAND/clang.log" ]; then
 fi
 check 'no file is over 300 lines' line_limit
 check 'SQL means the same without standard_conforming_strings' backslashes
+check 'names become SQL text in one way' quoting
 check 'META.json, control file and CHANGELOG agree' perl test/harness/metacheck.pl
 check 'every sql/NAME.sql is a regression test' listed REGRESS sql sql
 check 'every isolation spec is run' listed ISOLATION test/isolation/specs spec

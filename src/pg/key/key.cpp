@@ -1,4 +1,5 @@
 #include "pg/key/key.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -65,7 +66,7 @@ char *KeyColumnList(Oid relation, const Key &key, const char *prefix)
 	initStringInfo(&list);
 	for (int i = 0; i < key.columns; ++i) {
 		const char *name = get_attname(relation, key.column[i].number, false);
-		appendStringInfo(&list, "%s%s%s", i > 0 ? ", " : "", prefix, quote_identifier(name));
+		appendStringInfo(&list, "%s%s%s", i > 0 ? ", " : "", prefix, QuoteName(name));
 	}
 	return list.data;
 }

@@ -1,4 +1,5 @@
 #include "pg/map/catalog.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -45,7 +46,8 @@ void SetForStatement(const char *name, const char *value)
 
 /*
  * A name in a statement of ours means what it says, whatever the caller's search_path, and rows
- * that a policy would hide are an error, not missing.
+ * that a policy would hide are an error, not missing; a definition that is compared reads the same
+ * whatever the session quotes.
  */
 uint64 Run(const char *statement, std::initializer_list<SqlValue> values)
 {
@@ -63,6 +65,7 @@ uint64 Run(const char *statement, std::initializer_list<SqlValue> values)
 	const int nest_level = NewGUCNestLevel();
 	SetForStatement("search_path", "pg_catalog, pg_temp");
 	SetForStatement("row_security", "off");
+	SetForStatement("quote_all_identifiers", "off");
 	const int result = SPI_execute_with_args(statement, count, types, datums, nulls, false, 0);
 	if (result < 0)
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
@@ -152,8 +155,7 @@ Datum ResultDatum(bool *null, int row, int column)
 
 char *QualifiedName(Oid relation)
 {
-	return quote_qualified_identifier(
-		get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+	return QuoteName(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
 }
 
 } // namespace shardkit

@@ -6,6 +6,7 @@
 #include "pg/map/catalog.hpp"
 #include "pg/map/map_hash.hpp"
 #include "pg/map/map_rows.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -38,7 +39,7 @@ char *WhenKeyChanges(Oid relation, const Key &key)
 	for (int i = 0; i < key.columns; ++i) {
 		if (!HasServerEquality(key.column[i].type))
 			return pstrdup("");
-		const char *column = quote_identifier(get_attname(relation, key.column[i].number, false));
+		const char *column = QuoteName(get_attname(relation, key.column[i].number, false));
 		appendStringInfo(
 			&when, "%sOLD.%s IS DISTINCT FROM NEW.%s", i > 0 ? " OR " : " WHEN (", column, column);
 	}
@@ -61,7 +62,7 @@ void DropGuardsWhere(const char *condition, std::initializer_list<SqlValue> valu
 		const char *trigger = SPI_getvalue(tuple, rows->tupdesc, 1);
 		const Oid relation = DatumGetObjectId(SPI_getbinval(tuple, rows->tupdesc, 2, &null));
 		RunAsCaller(psprintf(
-			"DROP TRIGGER IF EXISTS %s ON %s", quote_identifier(trigger), QualifiedName(relation)));
+			"DROP TRIGGER IF EXISTS %s ON %s", QuoteName(trigger), QualifiedName(relation)));
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "pg/map/guard_trigger.hpp"
 #include "pg/map/map_change.hpp"
 #include "pg/map/map_table.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -64,7 +65,7 @@ void CheckSchema(const char *schema)
 void CreateSchema(const char *schema)
 {
 	if (!OidIsValid(get_namespace_oid(schema, true)))
-		RunAsCaller(psprintf("CREATE SCHEMA %s", quote_identifier(schema)));
+		RunAsCaller(psprintf("CREATE SCHEMA %s", QuoteName(schema)));
 }
 
 } // namespace

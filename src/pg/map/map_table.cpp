@@ -5,6 +5,7 @@
 #include "pg/map/catalog.hpp"
 #include "pg/map/guard_trigger.hpp"
 #include "pg/map/map_rows.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -126,13 +127,13 @@ const char *NormalName(const char *relation, bool per_slot)
 											  "quote it as in SQL.")));
 	char *name = static_cast<char *>(llast(names));
 	if (!per_slot)
-		return pstrdup(quote_identifier(name));
+		return pstrdup(QuoteName(name));
 	char *schema = list_length(names) == 2 ? static_cast<char *>(linitial(names)) : nullptr;
 	RangeVar *range = makeRangeVar(schema, name, -1);
 	const Oid found = RangeVarGetRelid(range, NoLock, true);
-	return OidIsValid(found) ? QualifiedName(found)
-							 : quote_qualified_identifier(
-								   get_namespace_name(RangeVarGetCreationNamespace(range)), name);
+	return OidIsValid(found)
+			   ? QualifiedName(found)
+			   : QuoteName(get_namespace_name(RangeVarGetCreationNamespace(range)), name);
 }
 
 const MapTable &GetTable(const MapEntry &map, const char *relation)

@@ -25,7 +25,7 @@ void CreatePartitions(const MapEntry &map);
 /* What a table on a node is made like: another node's, or the template, or InvalidOid. */
 Oid ModelOf(const MapEntry &map, const MapTable &table, const MapNode *node = nullptr);
 
-/* As in SQL; written back the way quote_identifier writes it. Kind per_node: one name. */
+/* As in SQL; written back the way QuoteName writes it. Kind per_node: one name. */
 const char *NormalName(const char *relation, bool per_slot);
 
 /* The table in the map, or an error. relation as in SQL, for tables of this map's kind. */

@@ -1,5 +1,6 @@
 #include "pg/move/move.hpp"
 #include "pg/move/move_lock.hpp"
+#include "pg/quote.hpp"
 #include "pg/subtransaction.hpp"
 
 #include "pg/pg.hpp"
@@ -15,7 +16,7 @@ const char *NameOf(Oid table)
 	const char *name = get_rel_name(table);
 	if (name == nullptr)
 		return nullptr;
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name);
+	return QuoteName(get_namespace_name(get_rel_namespace(table)), name);
 }
 
 /*

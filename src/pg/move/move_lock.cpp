@@ -2,6 +2,7 @@
 
 #include "pg/map/catalog.hpp"
 #include "pg/map/map_lock.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -144,7 +145,7 @@ char *DescribeObject(const NeededLock &lock, const char *map)
 		if (name == nullptr)
 			return psprintf("table with OID %u", table);
 		const char *schema = get_namespace_name(get_rel_namespace(table));
-		return psprintf("table %s", quote_qualified_identifier(schema, name));
+		return psprintf("table %s", QuoteName(schema, name));
 	}
 	if (lock.object.locktag_field4 == 0)
 		return psprintf("map \"%s\"", map);

@@ -94,8 +94,7 @@ int64 MovePartitionsUnderLocks(
 	for (const MoveTable &table : tables) {
 		ReportTable(table.source);
 		RunAsCaller(psprintf("ALTER TABLE %s SET SCHEMA %s",
-			Qualified(SchemaOf(table.source), get_rel_name(table.source)),
-			quote_identifier(schema)));
+			Qualified(SchemaOf(table.source), get_rel_name(table.source)), QuoteName(schema)));
 	}
 	const int64 epoch = FlipOwners(move, batch);
 	for (std::size_t i = 0; i < tables.size(); ++i)

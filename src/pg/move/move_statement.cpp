@@ -2,6 +2,7 @@
 
 #include "pg/key/key.hpp"
 #include "pg/map/catalog.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -30,8 +31,8 @@ char *ColumnList(Oid table, Columns which, const char *prefix)
 			which == Columns::kStorable ? column.attgenerated == '\0' : !IsVirtualColumn(column);
 		if (column.attisdropped || !wanted)
 			continue;
-		appendStringInfo(&list, "%s%s%s", list.len == 0 ? "" : ", ", prefix,
-			quote_identifier(NameStr(column.attname)));
+		appendStringInfo(
+			&list, "%s%s%s", list.len == 0 ? "" : ", ", prefix, QuoteName(NameStr(column.attname)));
 	}
 	table_close(relation, NoLock);
 	return list.data;
@@ -58,7 +59,7 @@ char *FunctionIn(const char *hash)
 char *TableInStatement(Oid table)
 {
 	const char *schema = get_namespace_name(get_rel_namespace(table));
-	const char *name = quote_qualified_identifier(schema, get_rel_name(table));
+	const char *name = QuoteName(schema, get_rel_name(table));
 	const bool whole = get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE;
 	return psprintf("%s%s", whole ? "" : "ONLY ", name);
 }
@@ -80,7 +81,7 @@ char *CopyStatement(const MapEntry &map, const MoveTable &table)
 	const char *schema = get_namespace_name(get_rel_namespace(table.target));
 	return psprintf("INSERT INTO %s AS t (%s) OVERRIDING SYSTEM VALUE SELECT %s FROM %s AS s"
 					" WHERE %s OPERATOR(pg_catalog.=) ANY ($1) RETURNING %s, %s",
-		quote_qualified_identifier(schema, get_rel_name(table.target)),
+		QuoteName(schema, get_rel_name(table.target)),
 		ColumnList(table.source, Columns::kStorable, ""),
 		ColumnList(table.source, Columns::kStorable, "s."), TableInStatement(table.source),
 		SlotExpression(map, table, "s"), SlotExpression(map, table, "t"),

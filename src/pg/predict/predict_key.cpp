@@ -1,5 +1,6 @@
 #include "pg/key/key.hpp"
 #include "pg/key/partitioned.hpp"
+#include "pg/quote.hpp"
 
 #include "pg/pg.hpp"
 
@@ -29,7 +30,7 @@ KeyText NamedKey(Relation relation, const char *names)
 	text.is_plain = true;
 	for (int i = 0; i < key.columns; ++i) {
 		const char *name = get_attname(RelationGetRelid(relation), key.column[i].number, false);
-		text.column[i] = CStringGetTextDatum(quote_identifier(name));
+		text.column[i] = CStringGetTextDatum(QuoteName(name));
 		text.type[i] = key.column[i].type;
 		/* An aggregate sees one collation for all its arguments. */
 		text.is_plain = text.is_plain && IsDeterministic(key.column[i].collation);
@@ -56,7 +57,7 @@ KeyText PartitionKeyText(Relation relation)
 		const AttrNumber number = key->partattrs[i];
 		if (number != 0) {
 			const char *name = get_attname(RelationGetRelid(relation), number, false);
-			text.column[i] = CStringGetTextDatum(quote_identifier(name));
+			text.column[i] = CStringGetTextDatum(QuoteName(name));
 		} else {
 			text.column[i] =
 				CStringGetTextDatum(ExpressionText(relation, static_cast<Node *>(lfirst(next))));

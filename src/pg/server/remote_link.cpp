@@ -117,7 +117,7 @@ constexpr const char *kPrepareSession =
 	"SET statement_timeout = 0; SET lock_timeout = '200ms'; "
 	"SET idle_in_transaction_session_timeout = 0; "
 	"SET default_transaction_isolation = 'read committed'; "
-	"SET client_connection_check_interval = '1s'; "
+	"SET client_connection_check_interval = '1s'; SET quote_all_identifiers = off; "
 	"SELECT pg_catalog.set_config('synchronous_commit', 'on', false) "
 	"WHERE pg_catalog.current_setting('synchronous_commit') "
 	"OPERATOR(pg_catalog.=) ANY (ARRAY['off', 'local', 'remote_write'])";

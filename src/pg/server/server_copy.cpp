@@ -143,8 +143,7 @@ const char *Aggregate(ServerMove &move, const ServerTable &table)
 	initStringInfo(&query);
 	appendStringInfoString(&query, "SELECT count(*), shardkit.fingerprint(r) FROM (SELECT ");
 	for (int i = 0; i < table.columns.count; ++i)
-		appendStringInfo(
-			&query, "%s%s", i > 0 ? ", " : "", quote_identifier(table.columns.names[i]));
+		appendStringInfo(&query, "%s%s", i > 0 ? ", " : "", QuoteName(table.columns.names[i]));
 	appendStringInfo(&query, " FROM ONLY %s) AS r", Qualified(table.to));
 	return query.data;
 }

@@ -98,7 +98,7 @@ Bystander *OpenBystanders(const ServerMove &move, int *count)
 		auto *link = OpenBystander(all[i].server);
 		if (link != nullptr &&
 			AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-							  quote_literal_cstr(quote_identifier(all[i].schema)))) != nullptr)
+							  quote_literal_cstr(QuoteName(all[i].schema)))) != nullptr)
 			all[(*count)++] = {all[i].server, all[i].schema, link};
 		else if (link != nullptr)
 			CloseLink(link);

@@ -9,6 +9,7 @@
 #define SHARDKIT_PG_SERVER_MOVE_HPP
 
 #include "pg/map/map_cache.hpp"
+#include "pg/quote.hpp"
 #include "pg/server/copy_stream.hpp"
 
 #include "pg/server/remote_pg.hpp"
@@ -123,7 +124,7 @@ void PauseAfter(const char *step);
 
 inline const char *Qualified(const char *schema, const char *name)
 {
-	return quote_qualified_identifier(schema, name);
+	return QuoteName(schema, name);
 }
 
 inline const char *Qualified(const Side &side)

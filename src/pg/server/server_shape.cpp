@@ -106,7 +106,7 @@ char *CopyStatement(const Side &side, const CopyColumns &columns, const char *di
 	initStringInfo(&text);
 	appendStringInfo(&text, "COPY %s (", Qualified(side));
 	for (int i = 0; i < columns.count; ++i)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(columns.names[i]));
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", QuoteName(columns.names[i]));
 	appendStringInfo(&text, ") %s (FORMAT binary)", direction);
 	return text.data;
 }

@@ -49,8 +49,7 @@ void SetAside(const ServerTable &table)
 {
 	const char *kept = Qualified(table.partition_schema, table.kept_name);
 	RunAsCaller(psprintf("ALTER TABLE %s RENAME TO %s",
-		Qualified(table.partition_schema, table.partition_name),
-		quote_identifier(table.kept_name)));
+		Qualified(table.partition_schema, table.partition_name), QuoteName(table.kept_name)));
 	RunAsCaller(psprintf("REVOKE ALL ON %s FROM PUBLIC", kept));
 	const uint64 count = RunAsCaller(
 		"SELECT DISTINCT quote_ident(g.rolname) FROM pg_class c, aclexplode(coalesce(c.relacl, "
@@ -85,7 +84,7 @@ void SwapTable(const ServerMove &move, const ServerTable &table)
 		RunAsCaller(psprintf("DROP FOREIGN TABLE %s", old_name));
 	RunAsCaller(
 		psprintf("ALTER %s %s RENAME TO %s", table.to.server == nullptr ? "TABLE" : "FOREIGN TABLE",
-			fresh, quote_identifier(table.partition_name)));
+			fresh, QuoteName(table.partition_name)));
 	RunAsCaller(psprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES WITH (MODULUS %d, "
 						 "REMAINDER %d)",
 		parent, new_name, move.slots, move.slot));

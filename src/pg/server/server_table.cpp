@@ -32,7 +32,7 @@ const char *KeyColumns(Oid parent, const char *separator, bool with_types)
 					errhint("Between servers the key consists of columns.")));
 		const auto *attribute = TupleDescAttr(RelationGetDescr(relation), key->partattrs[i] - 1);
 		appendStringInfo(
-			&text, "%s%s", i > 0 ? separator : "", quote_identifier(NameStr(attribute->attname)));
+			&text, "%s%s", i > 0 ? separator : "", QuoteName(NameStr(attribute->attname)));
 		if (with_types)
 			appendStringInfo(&text, " %s",
 				format_type_extended(
@@ -115,7 +115,7 @@ const char *OtherOptions(Oid partition)
 		auto *option = lfirst_node(DefElem, cell);
 		if (strcmp(option->defname, "schema_name") != 0 &&
 			strcmp(option->defname, "table_name") != 0)
-			appendStringInfo(&text, ", %s %s", quote_identifier(option->defname),
+			appendStringInfo(&text, ", %s %s", QuoteName(option->defname),
 				quote_literal_cstr(defGetString(option)));
 	}
 	return text.data;
@@ -166,8 +166,8 @@ void CreateIndex(ServerMove &move, const ServerTable &table, const Answer &index
 void EnsureSchema(Link *link, const char *schema)
 {
 	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-						  quote_literal_cstr(quote_identifier(schema)))) == nullptr)
-		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", quote_identifier(schema)));
+						  quote_literal_cstr(QuoteName(schema)))) == nullptr)
+		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", QuoteName(schema)));
 }
 
 /* On the target's server, committed there; its schema is there. */
@@ -204,13 +204,13 @@ void CreateFreshRelation(ServerMove &move, ServerTable &table)
 	} else {
 		RunAsCaller(psprintf("CREATE FOREIGN TABLE %s (%s) SERVER %s OPTIONS (schema_name %s, "
 							 "table_name %s%s)",
-			fresh, ColumnsDdl(nullptr, parent, true), quote_identifier(table.to.server),
+			fresh, ColumnsDdl(nullptr, parent, true), QuoteName(table.to.server),
 			quote_literal_cstr(table.to.schema), quote_literal_cstr(table.to.table),
 			OtherOptions(table.partition)));
 	}
 	const char *owner = OwnerOf(table.parent);
 	if (strcmp(owner, GetUserNameFromId(GetUserId(), false)) != 0)
-		RunAsCaller(psprintf("ALTER TABLE %s OWNER TO %s", fresh, quote_identifier(owner)));
+		RunAsCaller(psprintf("ALTER TABLE %s OWNER TO %s", fresh, QuoteName(owner)));
 	CopyPrivilegesHere(table, fresh);
 }
 

@@ -44,7 +44,7 @@ void DropRemoteTable(const ServerMove &move, const ServerTable &table)
 	Ask(link, "BEGIN");
 	HoldSlot(link, move.map, move.slot);
 	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-						  quote_literal_cstr(quote_identifier(table.to.schema)))) != nullptr) {
+						  quote_literal_cstr(QuoteName(table.to.schema)))) != nullptr) {
 		TakeMark(link, table.to.schema, move.map, move.epoch, move.mark);
 		Ask(link, psprintf("DROP TABLE IF EXISTS %s", Qualified(table.to)));
 	}
