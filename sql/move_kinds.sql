@@ -116,6 +116,10 @@ CALL shardkit.move_rows('p', ARRAY[:slot], 'p1');
 RESET ROLE;
 SELECT shardkit.slot_node('p', :slot), pg_catalog.count(*) FROM split;
 
+-- the mover between servers, called directly
+CALL shardkit.move_server_slot('own', 0, 'own0');
+SELECT node, pg_catalog.count(*) FROM shardkit.slot_map WHERE map = 'own' GROUP BY 1;
+
 \echo == what only triggers call
 SELECT shardkit.fence();
 SELECT shardkit.moved_away();
