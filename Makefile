@@ -171,6 +171,7 @@ REGRESS = \
 # pg_isolation_regress: test/isolation/specs/NAME.spec
 ISOLATION = \
 	adopt \
+	create \
 	move \
 	move_prepared \
 	guard \

@@ -65,8 +65,8 @@ COMMENT ON FUNCTION shardkit_internal.partition_key_columns(regclass, boolean) I
 CREATE FUNCTION shardkit_internal.remote_check_statements(parent regclass, schema text, name text, slots int, slot int)
 	RETURNS text
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-SELECT format('CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY HASH (%s); ', h.helper,
-		shardkit_internal.partition_key_columns(parent, true), shardkit_internal.partition_key_columns(parent, false))
+SELECT shardkit_internal.create_once(format('CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY HASH (%s)', h.helper,
+		shardkit_internal.partition_key_columns(parent, true), shardkit_internal.partition_key_columns(parent, false)))
 	|| format('ALTER TABLE %I.%I DROP CONSTRAINT IF EXISTS shardkit_slot, ADD CONSTRAINT shardkit_slot'
 		' CHECK (pg_catalog.satisfies_hash_partition(%L::pg_catalog.regclass, %s, %s, %s)); ',
 		schema, name, h.helper, slots, slot, shardkit_internal.partition_key_columns(parent, false))
@@ -98,7 +98,7 @@ indexes AS (
 				strpos(pg_get_indexdef(i.indexrelid), ' USING ') + 1) AS definition
 		FROM pg_index AS i WHERE i.indrelid = model AND i.indisvalid AND NOT EXISTS (
 			SELECT FROM pg_constraint AS c WHERE c.conindid = i.indexrelid)) AS i)
-SELECT format('CREATE TABLE IF NOT EXISTS %I.%I (%s%s); ', schema, name, c.list, r.list)
+SELECT shardkit_internal.create_once(format('CREATE TABLE IF NOT EXISTS %I.%I (%s%s)', schema, name, c.list, r.list))
 	|| i.list
 	|| shardkit_internal.remote_check_statements(parent, schema, name, slots, slot)
 FROM columns AS c, rules AS r, indexes AS i

@@ -30,10 +30,31 @@ SELECT CASE WHEN EXISTS (SELECT FROM pg_foreign_server AS s WHERE s.srvname = se
 $$;
 COMMENT ON FUNCTION shardkit_internal.reach_server(name) IS 'what would let the caller reach a server that could not be asked';
 
+-- Of two sessions that create the same at once the second waits for the first, then fails on a unique
+-- index of the catalog, IF NOT EXISTS or not. Tried again it finds what the first has made. The wait is
+-- for a transaction, not for a table: it may take longer than lock_timeout on our connections lets it.
+CREATE FUNCTION shardkit_internal.create_once(statement text) RETURNS text
+	LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('DO %L; ', format($body$
+DECLARE
+	kept text := pg_catalog.current_setting('lock_timeout');
+BEGIN
+	PERFORM pg_catalog.set_config('lock_timeout', '10s', true);
+	BEGIN
+		EXECUTE %1$L;
+	EXCEPTION WHEN unique_violation OR duplicate_schema OR duplicate_table THEN
+		EXECUTE %1$L;
+	END;
+	PERFORM pg_catalog.set_config('lock_timeout', kept, true);
+END$body$, statement))
+$$;
+COMMENT ON FUNCTION shardkit_internal.create_once(text) IS
+'statement for a server that runs CREATE .. IF NOT EXISTS, which another session may run at the same time';
+
 CREATE FUNCTION shardkit_internal.remote_schema_statements(schema name) RETURNS text
 	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
 -- The right to create schemas is not needed where the schema is there.
-SELECT format('SET client_min_messages = error; DO %L; ',
-	format('BEGIN IF pg_catalog.to_regnamespace(%L) IS NULL THEN CREATE SCHEMA %I; END IF; END', quote_ident(schema), schema))
+SELECT 'SET client_min_messages = error; ' || shardkit_internal.create_once(format(
+	'DO %L', format('BEGIN IF pg_catalog.to_regnamespace(%L) IS NULL THEN CREATE SCHEMA %I; END IF; END', quote_ident(schema), schema)))
 $$;
 COMMENT ON FUNCTION shardkit_internal.remote_schema_statements(name) IS 'statements for a server that make a schema where it is missing';

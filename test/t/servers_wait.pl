@@ -224,6 +224,31 @@ $stand->open_gate;
 is($code, 0, 'which ends well') or diag $err;
 $old->quit;
 
+# --- another session makes the same over there -------------------------------------------------
+
+$stand->query("SELECT shardkit.add_node('orders', 'fresh', server => 's2')");
+my $maker = $stand->server(2)->background_psql('postgres', on_error_stop => 0);
+for ([ '', 'CREATE SCHEMA fresh'],
+	[ 'CREATE SCHEMA fresh', 'CREATE TABLE fresh.shardkit_mark (map text PRIMARY KEY, epoch bigint NOT NULL, mark text NOT NULL, '
+		  . 'system_identifier text NOT NULL, marked_at timestamptz NOT NULL DEFAULT clock_timestamp())' ],
+	[ 'CREATE SCHEMA fresh', 'CREATE TABLE fresh.shardkit_key_orders (user_id bigint) PARTITION BY HASH (user_id)' ]) {
+	my ($before, $made) = @$_;
+	$stand->server(2)->safe_psql('postgres', "DROP SCHEMA IF EXISTS fresh CASCADE; $before");
+	$maker->query_safe("BEGIN; $made");
+	$move = $stand->start("CALL shardkit.move_server_slot('orders', 1, 'fresh')");
+	ok($stand->server(2)->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE "
+			  . "wait_event = 'transactionid')"), "the move waits for $made");
+	sleep 0.5;    # longer than a lock is waited for in one round
+	$maker->query_safe('COMMIT');
+	($code, $err) = $stand->finish($move);
+	is($code, 0, 'and uses it') or diag $err;
+	is($stand->owner(1), 'fresh', 'it has moved');
+	($failed, $out, $why) = $stand->try("CALL shardkit.move_server_slot('orders', 1, 'n3')");
+	is($failed, 0, 'back again') or diag $why;
+}
+$maker->quit;
+$stand->query("SELECT shardkit.remove_node('orders', 'fresh')");
+
 # --- who is no superuser: a password that the servers ask for, and no more rights than needed ---
 
 for my $number (2, 3) {

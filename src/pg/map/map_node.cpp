@@ -9,6 +9,7 @@
 #include "pg/map/map_change.hpp"
 #include "pg/map/map_table.hpp"
 #include "pg/quote.hpp"
+#include "pg/subtransaction.hpp"
 
 #include "pg/pg.hpp"
 
@@ -62,10 +63,31 @@ void CheckSchema(const char *schema)
 			(errcode(ERRCODE_RESERVED_NAME), errmsg("schema \"%s\" cannot be a node", schema)));
 }
 
+/*
+ * CREATE SCHEMA waits for another transaction that is about to create it too, then fails on the
+ * catalog's unique index, with IF NOT EXISTS as well: the schema is there then, and taken as such.
+ */
 void CreateSchema(const char *schema)
 {
-	if (!OidIsValid(get_namespace_oid(schema, true)))
+	if (OidIsValid(get_namespace_oid(schema, true)))
+		return;
+	const auto sub = BeginSubtransaction();
+	PG_TRY();
+	{
 		RunAsCaller(psprintf("CREATE SCHEMA %s", QuoteName(schema)));
+		CommitSubtransaction(sub);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error = AbortAfterError(sub);
+		AcceptInvalidationMessages();
+		if ((error->sqlerrcode != ERRCODE_UNIQUE_VIOLATION &&
+				error->sqlerrcode != ERRCODE_DUPLICATE_SCHEMA) ||
+			!OidIsValid(get_namespace_oid(schema, true)))
+			ReThrowError(error);
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
 }
 
 } // namespace

@@ -93,7 +93,7 @@ bool TrySetMark(Link *link, const char *schema, const char *map, int64 epoch, co
 		RaiseOvertaken(link, map);
 	const char *table = MarkTable(schema);
 	if (!marked)
-		Ask(link,
+		CreateOnce(link,
 			psprintf("CREATE TABLE IF NOT EXISTS %s (map text PRIMARY KEY, epoch bigint NOT NULL, "
 					 "mark text NOT NULL, system_identifier text NOT NULL, "
 					 "marked_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp())",

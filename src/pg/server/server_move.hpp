@@ -86,6 +86,7 @@ char *CopyStatement(const Side &side, const CopyColumns &columns, const char *di
 
 /* server_table.cpp: the try's own table, and what stands for it here. */
 void EnsureSchema(Link *link, const char *schema);
+void CreateOnce(Link *link, const char *statement);
 void CreateRemoteTable(ServerMove &move, ServerTable &table);
 void CreateFreshRelation(ServerMove &move, ServerTable &table);
 void CreateIndexes(ServerMove &move, ServerTable &table);

@@ -162,12 +162,17 @@ void CreateIndex(ServerMove &move, const ServerTable &table, const Answer &index
 
 } // namespace
 
-/* CREATE only where it is missing: the right to create schemas is not needed without need. */
 void EnsureSchema(Link *link, const char *schema)
 {
-	if (AskText(link, psprintf("SELECT to_regnamespace(%s)::text",
-						  quote_literal_cstr(QuoteName(schema)))) == nullptr)
-		Ask(link, psprintf("CREATE SCHEMA IF NOT EXISTS %s", QuoteName(schema)));
+	Ask(link, AskText(nullptr, psprintf("SELECT shardkit_internal.remote_schema_statements(%s)",
+								   quote_literal_cstr(schema))));
+}
+
+/* For what is CREATE .. IF NOT EXISTS, which two sessions at once may run. */
+void CreateOnce(Link *link, const char *statement)
+{
+	Ask(link, AskText(nullptr, psprintf("SELECT shardkit_internal.create_once(%s)",
+								   quote_literal_cstr(statement))));
 }
 
 /* On the target's server, committed there; its schema is there. */
@@ -176,7 +181,8 @@ void CreateRemoteTable(ServerMove &move, ServerTable &table)
 	const char *helper = SlotHelper(table);
 	Ask(move.target, "BEGIN");
 	HoldSlot(move.target, move.map, move.slot);
-	Ask(move.target, psprintf("CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY %s", helper,
+	CreateOnce(
+		move.target, psprintf("CREATE TABLE IF NOT EXISTS %s (%s) PARTITION BY %s", helper,
 						 KeyColumns(table.parent, ", ", true),
 						 AskText(nullptr, psprintf("SELECT pg_get_partkeydef(%u)", table.parent))));
 	const char *check =
