@@ -1,5 +1,5 @@
 -- ------------------------------------------------------------------------------------------
--- Audit: what the tables hold, here and on servers
+-- Audit: what the tables hold
 -- ------------------------------------------------------------------------------------------
 
 CREATE FUNCTION shardkit_internal.verify_keys(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
@@ -158,69 +158,3 @@ BEGIN
 END
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_rows(text) IS 'part of verify_map: rows that lie wrong, or twice';
-
--- VOLATILE, for a snapshot of its own: the server's answer may be of a move that is younger than the caller's.
-CREATE FUNCTION shardkit_internal.is_own_mark(map text, epoch bigint, mark text) RETURNS boolean
-	LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-BEGIN
-	RETURN current_setting('transaction_isolation') <> 'read committed' OR EXISTS (SELECT FROM shardkit.map_log AS l
-		WHERE l.map = is_own_mark.map AND l.epoch = is_own_mark.epoch AND l.change ->> 'mark' = is_own_mark.mark);
-END
-$$;
-COMMENT ON FUNCTION shardkit_internal.is_own_mark(text, bigint, text) IS
-'is this mark, found on a server, in the map''s history? true also where the transaction cannot see what is new in it';
-
--- What the servers hold: the tables, and the checks on them.
-CREATE FUNCTION shardkit_internal.verify_servers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
-	RETURNS SETOF record
-	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-#variable_conflict use_column
-DECLARE
-	part record;
-	overtaken boolean := false;
-BEGIN
-	-- What another copy of the coordinator has moved is not for this one to make anew.
-	FOR part IN
-		SELECT DISTINCT n.server, format('%I.shardkit_mark', n.schema) AS marks FROM shardkit.node AS n
-		WHERE n.map = verify_servers.map AND n.server IS NOT NULL
-	LOOP
-		CONTINUE WHEN (SELECT a[1] FROM shardkit.ask_server(part.server, format('SELECT pg_catalog.to_regclass(%L)', part.marks)) AS a) IS NULL;
-		RETURN QUERY
-		SELECT 'server', part.server::text, 'it has been used for the map by another copy of this database',
-			format('DROP USER MAPPING FOR %I SERVER %I', current_user, part.server)
-		FROM shardkit.ask_server(part.server, format('SELECT epoch, mark FROM %s WHERE map = %L', part.marks, verify_servers.map)) AS a
-		WHERE NOT shardkit_internal.is_own_mark(verify_servers.map, a[1]::bigint, a[2]);
-		overtaken := overtaken OR FOUND;
-	END LOOP;
-	IF overtaken THEN
-		RETURN;
-	END IF;
-	FOR part IN
-		SELECT t.relation, t.relation::regclass AS parent, coalesce(t.template, t.relation::regclass) AS model, p.server,
-			jsonb_object_agg(shardkit_internal.remote_name(p.partition_table), p.slot) AS tables, m.slots
-		FROM shardkit.map_table AS t JOIN shardkit.map AS m ON m.name = t.map,
-			LATERAL shardkit_internal.slot_partitions(to_regclass(t.relation)) AS p
-		WHERE t.map = verify_servers.map AND t.kind = 'per_slot' AND p.server IS NOT NULL
-		GROUP BY t.relation, t.template, p.server, m.slots
-	LOOP
-		RETURN QUERY
-		SELECT CASE WHEN a[1] IS NULL THEN 'table' ELSE 'check' END, format('%s on server %I', w.name, part.server),
-			CASE WHEN a[1] IS NULL THEN 'the table does not exist there'
-				ELSE 'the check that keeps rows of other slots out is missing or another' END,
-			CASE WHEN a[1] IS NULL THEN format('SELECT shardkit.ask_server(%L, shardkit_internal.remote_schema_statements(%L)'
-					' || shardkit_internal.remote_table_statements(%L, %L, %2$L, %5$L, %s, %s))',
-					part.server, n.names[1], part.parent, part.model, n.names[2], part.slots, w.slot)
-				ELSE format('SELECT shardkit.repair_table(%L, %L)', verify_servers.map, part.relation) END
-		FROM jsonb_each_text(part.tables) AS w (name, slot)
-			CROSS JOIN LATERAL (SELECT parse_ident(w.name) AS names) AS n
-			LEFT JOIN shardkit.ask_server(part.server, format(
-				'SELECT pg_catalog.format(''%%I.%%I'', n.nspname, c.relname), pg_catalog.pg_get_constraintdef(k.oid)'
-				' FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace'
-				' LEFT JOIN pg_catalog.pg_constraint AS k ON k.conrelid = c.oid AND k.conname = ''shardkit_slot'' AND k.convalidated'
-				' WHERE pg_catalog.format(''%%I.%%I'', n.nspname, c.relname) = ANY (%L::text[])',
-				ARRAY(SELECT jsonb_object_keys(part.tables)))) AS a ON a[1] = w.name
-		WHERE a[1] IS NULL OR a[2] IS NULL OR a[2] !~ format('satisfies_hash_partition.*, %s, %s, ', part.slots, w.slot);
-	END LOOP;
-END
-$$;
-COMMENT ON FUNCTION shardkit_internal.verify_servers(text) IS 'part of verify_map: what lies on the servers';

@@ -109,29 +109,52 @@ END
 $$;
 COMMENT ON FUNCTION shardkit_internal.server_hazards(name, text) IS 'part of preflight: what is wrong with a server';
 
+-- A cure is a statement to be run over there, or says in words what has to be done.
+CREATE FUNCTION shardkit_internal.remote_hazards_query(remote text[]) RETURNS text
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+SELECT format($query$
+	WITH t AS MATERIALIZED (SELECT u.name, c.oid AS id, c.relkind, c.relowner, c.relrowsecurity FROM pg_catalog.unnest(%L::text[]) AS u (name)
+		LEFT JOIN (SELECT n.nspname, c.oid, c.relname, c.relkind, c.relowner, c.relrowsecurity
+			FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace) AS c
+			ON ARRAY[c.nspname, c.relname]::text[] = pg_catalog.parse_ident(u.name))
+	SELECT 'error' AS severity, 'table' AS kind, t.name, 'it does not exist' AS problem, NULL AS statement,
+		'create it, or drop the foreign table' AS words FROM t WHERE t.id IS NULL
+	UNION ALL SELECT 'error', 'shape', t.name, 'it is not an ordinary table', NULL, 'move its rows into an ordinary table'
+	FROM t WHERE t.relkind <> 'r'
+	UNION ALL SELECT 'error', 'rule', t.name, 'it belongs to ' || t.relowner::pg_catalog.regrole, NULL,
+		pg_catalog.format('on that server: ALTER TABLE %%s OWNER TO %%I', t.name, current_user)
+	FROM t WHERE NOT pg_catalog.pg_has_role(t.relowner, 'USAGE')
+	UNION ALL SELECT 'error', 'rule', t.name, 'it has the trigger ' || g.tgname, pg_catalog.format('DROP TRIGGER %%I ON %%s', g.tgname, t.name), NULL
+	FROM t JOIN pg_catalog.pg_trigger AS g ON g.tgrelid = t.id AND NOT g.tgisinternal
+	UNION ALL SELECT 'error', 'rule', t.name, 'it has the rule ' || r.rulename, pg_catalog.format('DROP RULE %%I ON %%s', r.rulename, t.name), NULL
+	FROM t JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = t.id WHERE t.relkind = 'r'
+	UNION ALL SELECT 'error', 'rule', t.name, 'a foreign key ties it to another table',
+		pg_catalog.format('ALTER TABLE %%s DROP CONSTRAINT %%I', k.conrelid::pg_catalog.regclass, k.conname), NULL
+	FROM t JOIN pg_catalog.pg_constraint AS k ON k.contype = 'f' AND k.conparentid = 0 AND t.id IN (k.conrelid, k.confrelid)
+	UNION ALL SELECT 'error', 'shape', t.name, 'other tables inherit from it',
+		pg_catalog.format('ALTER TABLE %%s NO INHERIT %%s', i.inhrelid::pg_catalog.regclass, t.name), NULL
+	FROM t JOIN pg_catalog.pg_inherits AS i ON i.inhparent = t.id WHERE t.relkind = 'r'
+	UNION ALL SELECT 'error', 'rule', t.name, 'row level security is on', pg_catalog.format('ALTER TABLE %%s DISABLE ROW LEVEL SECURITY', t.name), NULL
+	FROM t WHERE t.relrowsecurity
+	UNION ALL SELECT 'warning', 'rule', t.name, 'it is published there, its successor will not be', NULL, 'add the new table to the publication'
+	FROM t JOIN pg_catalog.pg_publication_rel AS p ON p.prrelid = t.id
+	$query$, remote)
+$$;
+COMMENT ON FUNCTION shardkit_internal.remote_hazards_query(text[]) IS
+'query for a server: what is wrong with tables there, each with a statement or words that cure it';
+
+CREATE FUNCTION shardkit_internal.remote_fix(server name, statement text, words text) RETURNS text
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+SELECT coalesce(CASE WHEN statement IS NOT NULL THEN format('SELECT shardkit.ask_server(%L, %L)', server, statement) END, words)
+$$;
+COMMENT ON FUNCTION shardkit_internal.remote_fix(name, text, text) IS 'a server''s statement as one to be run here; else these words';
+
 -- What is wrong with the table that a foreign partition stands for.
 CREATE FUNCTION shardkit_internal.remote_table_hazards(server name, remote text)
 	RETURNS TABLE (severity text, object text, problem text, fix text)
 	LANGUAGE sql VOLATILE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-SELECT a[1], format('%s on server %I', remote, server), a[2], a[3] FROM shardkit.ask_server(server, format($query$
-	SELECT 'error', 'it does not exist', 'create it, or drop the foreign table' WHERE pg_catalog.to_regclass(%1$L) IS NULL
-	UNION ALL SELECT 'error', 'it is not an ordinary table', 'move its rows into an ordinary table'
-	FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(%1$L) AND relkind <> 'r'
-	UNION ALL SELECT 'error', 'it belongs to ' || relowner::pg_catalog.regrole, 'on that server: ALTER TABLE %1$s OWNER TO the user of the mapping'
-	FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(%1$L) AND NOT pg_catalog.pg_has_role(relowner, 'USAGE')
-	UNION ALL SELECT 'error', 'it has the trigger ' || tgname, pg_catalog.format('on that server: DROP TRIGGER %%I ON %1$s', tgname)
-	FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass(%1$L) AND NOT tgisinternal
-	UNION ALL SELECT 'error', 'it has the rule ' || rulename, pg_catalog.format('on that server: DROP RULE %%I ON %1$s', rulename)
-	FROM pg_catalog.pg_rewrite WHERE ev_class = pg_catalog.to_regclass(%1$L)
-	UNION ALL SELECT 'error', 'a foreign key ties it to another table', pg_catalog.format('on that server: ALTER TABLE %%s DROP CONSTRAINT %%I', conrelid::pg_catalog.regclass, conname)
-	FROM pg_catalog.pg_constraint WHERE contype = 'f' AND pg_catalog.to_regclass(%1$L) IN (conrelid, confrelid)
-	UNION ALL SELECT 'error', 'other tables inherit from it', 'on that server: ALTER TABLE .. NO INHERIT %1$s'
-	FROM pg_catalog.pg_inherits WHERE inhparent = pg_catalog.to_regclass(%1$L)
-	UNION ALL SELECT 'error', 'row level security is on', 'on that server: ALTER TABLE %1$s DISABLE ROW LEVEL SECURITY'
-	FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass(%1$L) AND relrowsecurity
-	UNION ALL SELECT 'warning', 'it is published there, its successor will not be', 'add the new table to the publication'
-	FROM pg_catalog.pg_publication_rel WHERE prrelid = pg_catalog.to_regclass(%1$L)
-	$query$, remote)) AS a
+SELECT a[1], format('%s on server %I', a[3], server), a[4], shardkit_internal.remote_fix(server, a[5], a[6])
+FROM shardkit.ask_server(server, shardkit_internal.remote_hazards_query(ARRAY[remote])) AS a
 $$;
 COMMENT ON FUNCTION shardkit_internal.remote_table_hazards(name, text) IS 'part of preflight: what is wrong with a table on a server';
 

@@ -69,10 +69,10 @@ $$;
 COMMENT ON FUNCTION server_leftovers(text) IS
 'part of verify_map: unfinished moves, fences and tables that broken moves between servers have left, each with what cures it';
 
--- Unfinished moves and fences are found by other parts of the audit, and not asked from servers.
+-- Unfinished moves, fences and servers that do not answer are found by other parts of the audit.
 CREATE FUNCTION shardkit_internal.verify_leftovers(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
-SELECT * FROM shardkit.server_leftovers(verify_leftovers.map) AS l WHERE l.kind IN ('orphan table', 'server')
+SELECT * FROM shardkit.server_leftovers(verify_leftovers.map) AS l WHERE l.kind = 'orphan table'
 $$;
 COMMENT ON FUNCTION shardkit_internal.verify_leftovers(text) IS 'part of verify_map: what undone moves have left on servers';

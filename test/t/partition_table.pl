@@ -116,6 +116,9 @@ refused($coordinator, 'SELECT shardkit.add_table($$eight$$, $$ranged$$, $$k$$, $
 # The server's schema is gone altogether.
 $server->safe_psql('postgres', 'SET client_min_messages = error; DROP SCHEMA away CASCADE');
 cure();
+is(query('SELECT DISTINCT kind, problem FROM shardkit.verify_map($$orders$$)'), 'rule|constraint is missing: PRIMARY KEY (user_id, id)',
+	'tables made anew like an adopted one lack the key that the others have');
+cure();
 is(query('SELECT fix FROM shardkit.verify_map($$orders$$)'), '', 'a dropped schema on the server is made anew with its tables');
 
 $_->stop for values %cluster;
