@@ -37,21 +37,50 @@ $$;
 COMMENT ON FUNCTION shardkit_internal.all_rows_query(text, text) IS
 'query for the rows of a per_node table on all nodes of a map';
 
+CREATE FUNCTION shardkit_internal.view_comment(map text, relation text) RETURNS text
+	LANGUAGE sql IMMUTABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
+SELECT format('all rows of table %s of map %s; create_view again when nodes come or go', relation, map)
+$$;
+COMMENT ON FUNCTION shardkit_internal.view_comment(text, text) IS 'comment by which create_view knows its own view';
+
+-- What somebody has put into our view since is his, and a node's table stays in it when the node has gone.
+CREATE FUNCTION shardkit_internal.is_own_view(map text, relation text, "view" regclass) RETURNS boolean
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+SELECT coalesce(obj_description("view", 'pg_class') = shardkit_internal.view_comment(map, relation), false)
+	AND NOT EXISTS (SELECT FROM pg_rewrite AS r
+		JOIN pg_depend AS d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+		JOIN pg_class AS c ON c.oid = d.refobjid
+		WHERE r.ev_class = "view" AND c.oid <> "view" AND quote_ident(c.relname) <> relation)
+$$;
+COMMENT ON FUNCTION shardkit_internal.is_own_view(text, text, regclass) IS
+'has create_view made this view of the table, and does it read nothing else?';
+
 -- Without a search_path of its own: the view's name is the caller's.
 CREATE FUNCTION create_view(map text, relation text, "view" text) RETURNS void
 	LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
+	names text[] := pg_catalog.parse_ident("view");
 	name text;
+	query text;
+	found regclass;
 BEGIN
 	IF "view" IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'view must not be null';
 	END IF;
 	SELECT pg_catalog.string_agg(pg_catalog.quote_ident(p.part), '.' ORDER BY p.place) INTO name
-	FROM pg_catalog.unnest(pg_catalog.parse_ident("view")) WITH ORDINALITY AS p (part, place);
-	EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS %s', name,
-		shardkit_internal.all_rows_query(map, relation));
-	EXECUTE pg_catalog.format('COMMENT ON VIEW %s IS %L', name, pg_catalog.format(
-		'all rows of table %s of map %s; create_view again when nodes come or go', relation, map));
+	FROM pg_catalog.unnest(names) WITH ORDINALITY AS p (part, place);
+	query := shardkit_internal.all_rows_query(map, relation);
+	-- Without a schema a view is made in the first one, whatever bears its name in the others.
+	found := pg_catalog.to_regclass(CASE WHEN pg_catalog.cardinality(names) OPERATOR(pg_catalog.>) 1 THEN name
+		WHEN pg_catalog.current_schema() IS NOT NULL THEN pg_catalog.format('%I.%s', pg_catalog.current_schema(), name) END);
+	IF EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) found AND c.relkind OPERATOR(pg_catalog.=) 'v')
+		AND NOT shardkit_internal.is_own_view(map, relation, found) THEN
+		RAISE EXCEPTION USING ERRCODE = 'duplicate_table',
+			MESSAGE = pg_catalog.format('view %s exists, and is not the one that create_view made of table %s of map "%s"', found, relation, map),
+			HINT = pg_catalog.format('Give another name, or DROP VIEW %s first.', found);
+	END IF;
+	EXECUTE pg_catalog.format('CREATE OR REPLACE VIEW %s WITH (security_invoker = true) AS %s', name, query);
+	EXECUTE pg_catalog.format('COMMENT ON VIEW %s IS %L', name, shardkit_internal.view_comment(map, relation));
 END
 $$;
 COMMENT ON FUNCTION create_view(text, text, text) IS

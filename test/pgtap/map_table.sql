@@ -4,7 +4,7 @@ CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
 SET client_min_messages = warning;
-SELECT plan(57);
+SELECT plan(66);
 CREATE ROLE table_app;
 CREATE ROLE table_reader;
 
@@ -104,6 +104,29 @@ SELECT lives_ok($$SELECT shardkit.create_view('tables', '"Full"', 'all_full')$$,
 SELECT throws_ok($$SELECT shardkit.create_view('tables', 'nothing', 'v')$$, '42P01', NULL, 'no such table');
 SELECT throws_ok($$SELECT shardkit.create_view('tables', '"Full"', '')$$, '22023', NULL, 'a view without a name');
 SELECT throws_ok($$SELECT shardkit.create_view('tables', '"Full"', 'v AS SELECT 1; --')$$, '22023', NULL, 'a statement is no name');
+SELECT shardkit.add_node('tables', 'table5');
+SELECT lives_ok($$SELECT shardkit.create_view('tables', '"Full"', 'all_full')$$, 'and renewed when a node has come');
+SELECT shardkit.remove_node('tables', 'table5');
+SELECT lives_ok($$SELECT shardkit.create_view('tables', '"Full"', 'all_full')$$, 'or gone');
+DROP SCHEMA table5 CASCADE;
+SELECT is((SELECT count(*) FROM all_full), 201::bigint, 'which it does not read any more');
+-- Another's view is not replaced, though its columns are the same.
+CREATE TABLE table_shape_of_view (x int);
+CREATE VIEW others AS SELECT * FROM all_full;
+CREATE VIEW filtered WITH (security_invoker = true) AS SELECT * FROM table1."Full" WHERE price > 0;
+SELECT throws_ok(format('SELECT shardkit.create_view(%L, %L, %L)', 'tables', '"Full"', v), '42P07',
+	format('view %s exists, and is not the one that create_view made of table "Full" of map "tables"', v), v || ' stays')
+FROM unnest(ARRAY['others', 'filtered']) AS v;
+SELECT throws_ok($$SELECT shardkit.create_view('tables', 'table_users', 'all_full')$$, '42P07', NULL, 'nor is the view of another table');
+CREATE SCHEMA table_first;
+SET LOCAL search_path = table_first, public;
+SELECT lives_ok($$SELECT shardkit.create_view('tables', '"Full"', 'others')$$, 'a view of that name in another schema is in nobody''s way');
+SELECT is(to_regclass('others')::oid, 'table_first.others'::regclass::oid, 'it is made where it would be made by hand');
+RESET search_path;
+CREATE OR REPLACE VIEW table_first.others WITH (security_invoker = true) AS
+	SELECT f.* FROM table1."Full" AS f JOIN table_shape_of_view AS s ON true;
+SELECT throws_ok($$SELECT shardkit.create_view('tables', '"Full"', 'table_first.others')$$, '42P07', NULL, 'what was made of ours since stays too');
+DROP VIEW others, filtered;
 SELECT shardkit.create_view('tables', '"Full"', 'public . "All Full"');
 SELECT has_view('public', 'All Full', 'a quoted name');
 SELECT results_eq($$SELECT node, ok, result FROM shardkit.run_on_nodes('tables', 'DELETE FROM %schema%."Full" WHERE user_id = 1')
