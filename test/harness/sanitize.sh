@@ -2,7 +2,7 @@
 # Looks for undefined behaviour and wrong memory accesses. In turn:
 #   core's unit tests under ASan and UBSan; core's fuzzers under both, by clang's libFuzzer;
 #   every suite with UBSan in this machine's server; every suite with ASan and UBSan in a chroot of
-#   PostgreSQL 17 (Debian 12's own server hangs under ASan); a sample under valgrind.
+#   PostgreSQL 17 (Debian 12's own server hangs under ASan); the regression tests under valgrind.
 # SANITIZERS="unit fuzz ubsan asan valgrind" narrows it.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -69,7 +69,7 @@ asan() {
 }
 
 valgrind_sample() {
-	STAND_SERVER_WITH='valgrind --quiet --trace-children=yes --leak-check=no --log-file=%STAND/valgrind.%p' \
+	STAND_SERVER_WITH='valgrind --quiet --num-callers=30 --suppressions=%STAND/tree/test/harness/valgrind.supp --trace-children=yes --leak-check=no --log-file=%STAND/valgrind.%p' \
 		test/harness/stand.sh test/harness/valgrind.sh
 }
 
