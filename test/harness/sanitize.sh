@@ -15,10 +15,14 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM HUP
 failed=0
 
+wants() {
+	[[ " ${SANITIZERS:-unit fuzz ubsan asan valgrind} " == *" $1 "* ]]
+}
+
 part() {
 	local name=$1 log=$work/$1.log began=$SECONDS
 	shift
-	[[ " ${SANITIZERS:-unit fuzz ubsan asan valgrind} " == *" $name "* ]] || return 0
+	wants "$name" || return 0
 	if "$@" > "$log" 2>&1; then
 		printf '%-10s no finding: %s (%d s)\n' "$name" "$(tail -n 1 "$log")" $((SECONDS - began))
 	else
@@ -72,6 +76,11 @@ valgrind_sample() {
 	STAND_SERVER_WITH='valgrind --quiet --num-callers=30 --suppressions=%STAND/tree/test/harness/valgrind.supp --trace-children=yes --leak-check=no --log-file=%STAND/valgrind.%p' \
 		test/harness/stand.sh test/harness/valgrind.sh
 }
+
+packages=(--if-offered)
+! wants fuzz || packages+=(clang-14 libclang-rt-14-dev)
+! wants valgrind || packages+=(valgrind)
+test/harness/packages.sh "${packages[@]}" >/dev/null || exit 1
 
 part unit unit
 part fuzz fuzz
