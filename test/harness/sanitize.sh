@@ -27,7 +27,8 @@ part() {
 		printf '%-10s no finding: %s (%d s)\n' "$name" "$(tail -n 1 "$log")" $((SECONDS - began))
 	else
 		failed=1
-		grep -vE '^ok ' "$log" | tail -n 200
+		grep -vE '^(ok |#)' "$log" | tail -n 100
+		grep -E '^not ok |runtime error:|ERROR: AddressSanitizer' "$log" | head -n 30
 		printf '%-10s FAILED (%d s)\n' "$name" $((SECONDS - began))
 	fi
 }
