@@ -66,9 +66,11 @@ void CheckKeyTypes(const MapEntry &map, std::span<const Oid> types)
 							   format_type_be(types[i]), format_type_be(first.key_types[i]),
 							   first.relation, map.name)));
 	if (!same)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-						   errmsg("the key has %zu columns, that of table %s of map \"%s\" has %zu",
-							   types.size(), first.relation, map.name, first.key_types.size())));
+		ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+				errmsg("the key has another number of columns than that of table %s of map \"%s\"",
+					first.relation, map.name),
+				errdetail("%zu against %zu.", types.size(), first.key_types.size())));
 }
 
 void InsertTable(const MapEntry &map, const MapTable &table)
