@@ -161,6 +161,22 @@ $writer->query('COMMIT');
 is($second->wait, '2', 'and changes the map of that name that is there then');
 is($watcher->query("SELECT string_agg(name, ',' ORDER BY name) FROM shardkit.node WHERE map = 'orders'"), 'c,d', 'to which it belongs');
 
+# 10. The parent of a partition: max_wait holds for it too, and the mover waits without a snapshot.
+$watcher->query(<<'SQL');
+CREATE TABLE model (id bigint PRIMARY KEY);
+SELECT shardkit.create_map('parts', 4, ARRAY['e', 'f']);
+SELECT shardkit.add_table('parts', 'parts', 'id', 'per_slot', template => 'model');
+SQL
+$writer->query('BEGIN; LOCK TABLE parts IN ACCESS EXCLUSIVE MODE');
+like($second->query("CALL shardkit.move_rows('parts', ARRAY[0], 'f', max_wait => '300 ms')"),
+	qr/55P03.*table public\.parts is locked by process \d+/s, 'a locked parent is named after max_wait');
+$mover->send("CALL shardkit.move_rows('parts', ARRAY[0], 'f', max_wait => '20 s')");
+$seen = watch($mover, 3);
+ok(!(grep { /^(?:Lock|Extension)/ && !/xmin=null/ } keys %$seen), 'waiting for the parent holds no snapshot');
+$writer->query('COMMIT');
+is($mover->wait, '0', 'and the slot moves when it is free, later than any fixed time');
+is($watcher->query("SELECT shardkit.slot_node('parts', 0)"), 'f', 'to its new owner');
+
 $_->close for $writer, $mover, $second, $watcher;
 $node->stop;
 done_testing();

@@ -3,6 +3,7 @@
 #include "pg/map/catalog.hpp"
 #include "pg/map/map_lock.hpp"
 #include "pg/quote.hpp"
+#include "pg/server/server_move.hpp"
 
 #include "pg/pg.hpp"
 
@@ -81,12 +82,32 @@ void AddNeighbours(LockList &list, Oid table)
 	table_close(constraints, AccessShareLock);
 }
 
+std::span<NeededLock> LocksOf(const LockList &list)
+{
+	return {list.locks, static_cast<std::size_t>(list.count)};
+}
+
+void AddParents(LockList &list, const MapEntry &map)
+{
+	for (const MapTable &table : map.tables)
+		Add(list, TableTag(ParentNamed(table.relation)), AccessShareLock);
+}
+
 } // namespace
+
+std::span<NeededLock> ParentLocks(const MapEntry &map)
+{
+	LockList list{};
+	AddParents(list, map);
+	return LocksOf(list);
+}
 
 std::span<NeededLock> NeededLocks(
 	const MapEntry &map, const MoveBatch &batch, std::span<const MoveTable> tables)
 {
 	LockList list{};
+	if (batch.per_slot)
+		AddParents(list, map);
 	Add(list, MapObject(map.id), RowShareLock);
 	for (const MoveTable &table : tables) {
 		AddTable(list, table.source, batch.per_slot ? AccessExclusiveLock : ExclusiveLock);
@@ -100,7 +121,7 @@ std::span<NeededLock> NeededLocks(
 		}
 	for (const int32 slot : batch.slots)
 		Add(list, OwnerObject(map.id, slot), ExclusiveLock);
-	return {list.locks, static_cast<std::size_t>(list.count)};
+	return LocksOf(list);
 }
 
 std::span<NeededLock> MoveObjects(const MapEntry &map, const MoveBatch &batch)

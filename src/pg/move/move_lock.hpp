@@ -24,6 +24,9 @@ struct NeededLock {
 	}
 };
 
+/* A partition is found through its parent, which is read: the parents of a per_slot map. */
+std::span<NeededLock> ParentLocks(const MapEntry &map);
+
 /* All but the slots' move objects: the map, the tables on both nodes, the slots' owner objects. */
 std::span<NeededLock> NeededLocks(
 	const MapEntry &map, const MoveBatch &batch, std::span<const MoveTable> tables);

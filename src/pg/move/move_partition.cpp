@@ -17,18 +17,6 @@ namespace shardkit
 namespace
 {
 
-/* Looked up while nothing bounds waits for locks: so the parent's is not waited for in a queue. */
-void LockParent(Oid parent)
-{
-	constexpr int kTryMilliseconds = 2000;
-	LOCKTAG object;
-	SET_LOCKTAG_RELATION(object, MyDatabaseId, parent);
-	if (!TryLockFor(object, AccessShareLock, kTryMilliseconds))
-		ereport(ERROR, (errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-						   errmsg("table \"%s\" is locked by %s", get_rel_name(parent),
-							   DescribeHolders(object, AccessShareLock))));
-}
-
 const char *SchemaOf(Oid table)
 {
 	return get_namespace_name(get_rel_namespace(table));
@@ -72,9 +60,7 @@ std::span<MoveTable> ReadMovePartitions(const MapEntry &map, const MoveBatch &ba
 	MoveTable *next = tables;
 	for (const int32 slot : batch.slots)
 		for (const MapTable &entry : map.tables) {
-			const Oid parent =
-				DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(entry.relation)));
-			LockParent(parent);
+			const Oid parent = ParentNamed(entry.relation);
 			next->relation = entry.relation;
 			next->key = entry.key;
 			next->source = PartitionOfSlot(parent, map.slots, slot);

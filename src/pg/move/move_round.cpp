@@ -47,22 +47,37 @@ std::span<MoveTable> ReadTables(const MapEntry &map, const MoveBatch &batch)
 	return batch.per_slot ? ReadMovePartitions(map, batch) : ReadMoveTables(map, batch);
 }
 
-/* The locks' names are looked up in a transaction of their own: nothing is looked up in a wait. */
-void LookUpLocks(const Move &move, const MoveBatch &batch, Waiting &waiting)
-{
-	AcceptInvalidationMessages();
-	const MapEntry &map = GetMap(move.map);
-	const auto needed = NeededLocks(map, batch, ReadTables(map, batch));
-	MemoryContextReset(waiting.memory);
-	waiting.needed = Keep(waiting, needed);
-	waiting.awaited = -1;
-}
-
 void NoteBusy(Waiting &waiting, std::size_t place)
 {
 	const NeededLock &lock = waiting.needed[place];
 	waiting.awaited = static_cast<int>(place);
 	waiting.holders = MemoryContextStrdup(waiting.memory, DescribeHolders(lock.object, lock.mode));
+}
+
+/* False: one was busy. Then they are all that is known to be needed. */
+bool TakeParents(const MapEntry &map, Waiting &waiting)
+{
+	waiting.needed = Keep(waiting, ParentLocks(map));
+	for (std::size_t i = 0; i < waiting.needed.size(); ++i)
+		if (!TryLock(waiting.needed[i].object, waiting.needed[i].mode)) {
+			NoteBusy(waiting, i);
+			return false;
+		}
+	return true;
+}
+
+/* The locks' names are looked up in a transaction of their own: nothing is looked up in a wait. */
+void LookUpLocks(const Move &move, const MoveBatch &batch, Waiting &waiting)
+{
+	AcceptInvalidationMessages();
+	const MapEntry &map = GetMap(move.map);
+	MemoryContextReset(waiting.memory);
+	waiting.holders = nullptr;
+	waiting.awaited = -1;
+	if (batch.per_slot && !TakeParents(map, waiting))
+		return;
+	const auto needed = NeededLocks(map, batch, ReadTables(map, batch));
+	waiting.needed = Keep(waiting, needed);
 }
 
 /* False: one was busy. The awaited lock has its turn in the queue, the others are only tried. */

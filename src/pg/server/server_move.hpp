@@ -67,6 +67,9 @@ struct ServerMove {
  */
 void ReadServerMove(ServerMove &move, const char *map, int32 slot, const char *to_node);
 
+/* The table of a per_slot map; as in SQL, by the caller's search_path where it has no schema. */
+Oid ParentNamed(const char *relation);
+
 /* The partition of that remainder. An error unless the modulus of the parent is slots. */
 Oid PartitionOfSlot(Oid parent, int32 slots, int32 slot);
 

@@ -24,12 +24,6 @@ const char *OptionOf(const List *options, const char *name)
 	return nullptr;
 }
 
-/* As in SQL, by the caller's search_path where it has no schema. */
-Oid ParentOf(const char *relation)
-{
-	return DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(relation)));
-}
-
 /* The schema that the node's tables have on its server: that of those which are there already. */
 const char *RemoteSchemaOf(const MapNode &node)
 {
@@ -78,7 +72,7 @@ void ReadTable(ServerMove &move, const MapTable &entry, const MapNode &to, Serve
 				errmsg("table %s of map \"%s\" is of kind per_node and cannot lie on a server",
 					entry.relation, move.map)));
 	table.relation = pstrdup(entry.relation);
-	table.parent = ParentOf(entry.relation);
+	table.parent = ParentNamed(entry.relation);
 	if (!OwnsTable(GetUserId(), table.parent))
 		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(table.parent));
 	table.partition = PartitionOfSlot(table.parent, move.slots, move.slot);
@@ -99,6 +93,11 @@ void ReadTable(ServerMove &move, const MapTable &entry, const MapNode &to, Serve
 }
 
 } // namespace
+
+Oid ParentNamed(const char *relation)
+{
+	return DatumGetObjectId(DirectFunctionCall1(regclassin, CStringGetDatum(relation)));
+}
 
 Oid PartitionOfSlot(Oid parent, int32 slots, int32 slot)
 {
