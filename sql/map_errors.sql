@@ -36,6 +36,7 @@ SELECT call, refused('SELECT shardkit.' || call) FROM (VALUES
 	($$add_node('m', NULL)$$), ($$add_node(NULL, 'a')$$), ($$add_node('m', '')$$),
 	($$add_node('m', 'a', weight => 0)$$), ($$add_node('m', 'a', weight => -1)$$),
 	($$add_node('m', 'a', weight => 'NaN')$$), ($$add_node('m', 'a', weight => 'Infinity')$$),
+	($$add_node('m', 'a', weight => 1e308)$$), ($$add_node('m', 'a', weight => 1e-308)$$), ($$set_weight('m', 'm0', 1.1e100)$$),
 	($$add_node('m', 'a', weight => NULL)$$), ($$add_node('m', 'a', server => 'nowhere')$$),
 	($$add_node('m', 'a', server => 'dummy')$$), ($$add_node('m', 'pg_toast')$$),
 	($$set_weight('m', 'none', 1)$$), ($$set_weight('m', 'm0', 0)$$), ($$set_weight('m', 'm0', NULL)$$),

@@ -32,7 +32,7 @@ CREATE TABLE node (
 	name text COLLATE "C" NOT NULL CHECK (pg_catalog.octet_length(name) BETWEEN 1 AND 255),
 	schema name NOT NULL,
 	server name,
-	weight float8 NOT NULL DEFAULT 1 CHECK (weight > 0 AND weight < 'Infinity'),
+	weight float8 NOT NULL DEFAULT 1 CHECK (weight BETWEEN 1e-100 AND 1e100),
 	state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining')),
 	PRIMARY KEY (map, name),
 	UNIQUE (map, schema)
@@ -42,7 +42,7 @@ COMMENT ON COLUMN node.map IS 'name of the map';
 COMMENT ON COLUMN node.name IS 'name of the node, any characters';
 COMMENT ON COLUMN node.schema IS 'schema of this database that holds the node''s tables';
 COMMENT ON COLUMN node.server IS 'postgres_fdw server on which the tables really lie; NULL for a local node';
-COMMENT ON COLUMN node.weight IS 'share of the slots that the node should own, relative to the other nodes';
+COMMENT ON COLUMN node.weight IS 'share of the slots that the node should own, relative to the other nodes, 1e-100 to 1e+100';
 COMMENT ON COLUMN node.state IS 'active, or draining: owns what it owns, is planned empty';
 
 CREATE TABLE slot_map (

@@ -2,7 +2,7 @@
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(40);
+SELECT plan(42);
 
 -- The planner on literals: no map is needed.
 SELECT set_eq(
@@ -108,7 +108,7 @@ SELECT throws_ok(format('SELECT * FROM shardkit.plan_moves(%s)', arguments), sta
 	($$'{1}', '{NULL}', NULL, '{1}', '{f}'$$, '22004', 'moving must not contain a null'), ($$'{1}', '{f}', '{NULL}', '{1}', '{f}'$$, '22004', 'loads must not contain a null'),
 	($$'{1}', '{f}', NULL, '{NULL}', '{f}'$$, '22004', 'weights must not contain a null'), ($$'{1}', '{f}', NULL, '{1}', '{NULL}'$$, '22004', 'draining must not contain a null'),
 	($$'{2}', '{f}', NULL, '{1}', '{f}'$$, '22023', 'owners must be between 1 and the number of nodes, not 2'), ($$'{1}', '{f}', '{-1}', '{1}', '{f}'$$, '22003', 'loads must not be negative, and less than 2^62 together'),
-	($$'{1}', '{f}', NULL, '{0}', '{f}'$$, '22023', 'weights must be positive and finite'), ($$'{1}', '{f}', NULL, '{1}', '{f}', 1.5$$, '22023', 'tolerance must be between 0 and 1'),
+	($$'{1}', '{f}', NULL, '{0}', '{f}'$$, '22023', 'weights must be positive and finite'), ($$'{1}', '{f}', NULL, '{1e101}', '{f}'$$, '22003', 'weights must be between 1e-100 and 1e+100'), ($$'{1}', '{f}', NULL, '{1e-101}', '{f}'$$, '22003', 'weights must be between 1e-100 and 1e+100'), ($$'{1}', '{f}', NULL, '{1}', '{f}', 1.5$$, '22023', 'tolerance must be between 0 and 1'),
 	($$'{1}', '{f}', NULL, '{1}', '{f}', NULL$$, '22023', 'tolerance must be between 0 and 1'),
 	($$'{1}', '{f}', NULL, '{1}', '{f}', 0.1, -1$$, '22023', 'max_moves must not be negative, not -1')) AS c(arguments, state, message);
 

@@ -9,8 +9,14 @@
 namespace shardkit
 {
 
+/* Sums of weights, and their products with loads below 2^62, neither overflow nor vanish. */
+constexpr bool IsWeight(double weight) noexcept
+{
+	return weight >= 1e-100 && weight <= 1e100;
+}
+
 struct PlanNode {
-	double weight; /* > 0, finite */
+	double weight; /* IsWeight */
 	bool draining; /* to be emptied; gets nothing */
 };
 

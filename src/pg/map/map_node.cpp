@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/map/plan.hpp"
+
 #include "pg/arguments.hpp"
 #include "pg/map/catalog.hpp"
 #include "pg/map/guard_trigger.hpp"
@@ -23,11 +25,16 @@ namespace
 
 void CheckWeight(double weight)
 {
-	if (!std::isfinite(weight) || weight <= 0)
+	if (!(weight > 0 && std::isfinite(weight)))
 		ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("weight must be positive and finite, not %s", float8out_internal(weight)),
 				errhint("To empty a node, call shardkit.drain_node.")));
+	if (!IsWeight(weight))
+		ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+						   errmsg("weight must be between 1e-100 and 1e+100, not %s",
+							   float8out_internal(weight)),
+						   errhint("Weights count relative to each other: scale all of them.")));
 }
 
 void CheckServer(const char *name)

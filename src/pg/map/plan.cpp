@@ -63,6 +63,10 @@ std::span<PlanNode> ReadNodes(FunctionCallInfo fcinfo, int weights_argument)
 		if (!(weight > 0 && weight < get_float8_infinity()))
 			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 							   errmsg("weights must be positive and finite")));
+		if (!IsWeight(weight))
+			ereport(ERROR, (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+							   errmsg("weights must be between 1e-100 and 1e+100"),
+							   errhint("They count relative to each other: scale all of them.")));
 		nodes[i] = {weight, DatumGetBool(NotNull(draining, i, "draining"))};
 		any_active = any_active || !nodes[i].draining;
 	}
