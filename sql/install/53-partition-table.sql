@@ -144,6 +144,18 @@ BEGIN
 		WHERE s.map = create_partitions.map
 			AND s.slot NOT IN (SELECT p.slot FROM shardkit_internal.slot_partitions(parent) AS p);
 
+	-- Partitions of two tables of one name would lie in one schema.
+	SELECT m.slot, c.oid::regclass AS found, i.inhparent::regclass AS other INTO part
+	FROM pg_temp.shardkit_missing AS m JOIN pg_class AS c ON c.relname = m.name AND c.relnamespace = to_regnamespace(quote_ident(m.schema))
+		LEFT JOIN pg_inherits AS i ON i.inhrelid = c.oid
+	WHERE i.inhparent IS NOT NULL OR m.server IS NOT NULL ORDER BY m.slot LIMIT 1;
+	IF part.slot IS NOT NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'duplicate_table',
+			MESSAGE = format('the partition for slot %s of table %s would be called %s, as %s is', part.slot, parent, part.found,
+				coalesce('a partition of table ' || part.other, 'another table')),
+			HINT = CASE WHEN part.other IS NULL THEN 'Rename that table.' ELSE 'Rename one of the two tables, or use nodes in other schemas.' END;
+	END IF;
+
 	FOR part IN SELECT * FROM pg_temp.shardkit_missing WHERE server IS NULL ORDER BY slot LOOP
 		found := format('%I.%I', part.schema, part.name);
 		IF to_regclass(found) IS NULL THEN
