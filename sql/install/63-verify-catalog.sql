@@ -13,6 +13,22 @@ $$;
 COMMENT ON FUNCTION shardkit_internal.is_table_name(text, boolean) IS
 'can this be the name of a map''s table: without a schema, or for kind per_slot with at most one';
 
+-- The key is SQL: the names and the order of its columns are those of a row of them.
+CREATE FUNCTION shardkit_internal.key_column_types(relation regclass, key text) RETURNS regtype[]
+	LANGUAGE plpgsql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+DECLARE
+	names text[];
+BEGIN
+	EXECUTE format('SELECT ARRAY(SELECT json_object_keys(row_to_json(k.*))) FROM (SELECT %s FROM (SELECT (NULL::%s).*) AS t) AS k',
+		key, relation) INTO names;
+	RETURN ARRAY(SELECT a.atttypid FROM unnest(names) WITH ORDINALITY AS n (name, number)
+		JOIN pg_attribute AS a ON a.attrelid = relation AND a.attname = n.name AND NOT a.attisdropped ORDER BY n.number)::regtype[];
+EXCEPTION WHEN undefined_column OR syntax_error THEN
+	RETURN NULL; -- the table's shape says so
+END
+$$;
+COMMENT ON FUNCTION shardkit_internal.key_column_types(regclass, text) IS 'types of a table''s key columns; null where it lacks one';
+
 CREATE FUNCTION shardkit_internal.verify_catalog(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
@@ -28,6 +44,21 @@ SELECT 'table', t.relation, format('shardkit.map_table has it as a table of kind
 	format('DELETE FROM shardkit.map_table WHERE map = %L AND relation = %L', t.map, t.relation)
 FROM shardkit.map_table AS t
 WHERE t.map = verify_catalog.map AND NOT shardkit_internal.is_table_name(t.relation, t.kind = 'per_slot')
+UNION ALL
+-- What no table's key has is wrong; what most have is right.
+SELECT 'table', k.relation, format('shardkit.map_table has (%s) as the types of its key, but they are (%s)',
+		array_to_string(k.key_types, ', '), array_to_string(k.found, ', ')),
+	format('UPDATE shardkit.map_table SET key_types = %L WHERE map = %L AND relation = %L', k.found, verify_catalog.map, k.relation)
+FROM (SELECT t.relation, t.key_types,
+		(mode() WITHIN GROUP (ORDER BY f.types::oid[]))::regtype[] AS found, bool_or(f.types::oid[] = t.key_types::oid[]) AS is_right
+	FROM shardkit.map_table AS t CROSS JOIN LATERAL (
+		SELECT to_regclass(t.relation) AS name WHERE t.kind = 'per_slot'
+		UNION ALL SELECT to_regclass(quote_ident(n.schema) || '.' || t.relation) FROM shardkit.node AS n
+		WHERE n.map = t.map AND n.server IS NULL AND t.kind = 'per_node') AS w
+		CROSS JOIN LATERAL shardkit_internal.key_column_types(w.name, t.key) AS f (types)
+	WHERE t.map = verify_catalog.map AND shardkit_internal.is_table_name(t.relation, t.kind = 'per_slot') AND f.types IS NOT NULL
+	GROUP BY t.relation, t.key_types) AS k
+WHERE NOT k.is_right
 UNION ALL
 SELECT 'slot', 'slots ' || string_agg(s.slot::text, ', ' ORDER BY s.slot), 'they are missing in shardkit.slot_map',
 	format('INSERT INTO shardkit.slot_map (map, slot, epoch) SELECT m.name, s, m.epoch FROM shardkit.map AS m, unnest(%L::int[]) AS s WHERE m.name = %L',

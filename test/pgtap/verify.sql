@@ -135,7 +135,7 @@ UPDATE shardkit.map SET owner = 'verify_owner' WHERE name = 'verify';
 SELECT pg_temp.plant('ALTER ROLE verify_owner RENAME TO verify_other', 'map', 'owner renamed');
 SELECT is((SELECT owner FROM shardkit.map WHERE name = 'verify'), current_user, 'a superuser owns it then');
 INSERT INTO shardkit.move_log (map, slot, relation, from_node, to_node, state) VALUES ('late', 1, 'orders', 'verify5', 'verify6', 'copied');
-SELECT ok(EXISTS (SELECT FROM shardkit.verify_map('late') WHERE kind = 'move' AND fix = $$CALL shardkit.resume_moves('late')$$), 'a move that broke is found');
+SELECT ok(EXISTS (SELECT FROM shardkit.verify_map('late') WHERE kind = 'move' AND fix LIKE 'UPDATE shardkit.move_log SET state = ''undone''%'), 'an open line of no move between servers is found');
 DELETE FROM shardkit.move_log WHERE map = 'late';
 CREATE SERVER verify_server FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host 'nowhere');
 SELECT shardkit.create_map('served', 2);

@@ -122,6 +122,7 @@ $stand->open_gate;
 $stand->finish($move);
 is($stand->query("SELECT kind || ': ' || fix FROM shardkit.server_leftovers('orders')"),
 	"unfinished move: CALL shardkit.resume_moves('orders')", 'a broken move is reported with its cure');
+is($stand->query("SELECT fix FROM shardkit.verify_map('orders') WHERE kind = 'move'"), "CALL shardkit.resume_moves('orders')", 'by verify_map too');
 $stand->query("CALL shardkit.resume_moves('orders')");
 is($stand->query("SELECT count(*) FROM shardkit.server_leftovers('orders')"), 0, 'cured');
 my ($orphan) = $stand->query("SELECT to_table FROM shardkit.server_move ORDER BY id DESC LIMIT 1");
