@@ -105,7 +105,7 @@ AS $$
 		FROM shardkit_internal.predict_nodes(layout) AS n LEFT JOIN shardkit_internal.tally_flows(counts, plan) AS f ON f.from_node = n.node
 	), salted AS (
 		SELECT k.copies, k.place, shardkit.place(layout, hashes[i]) AS node, count(*) AS parts
-		FROM unnest(copies) WITH ORDINALITY AS k(copies, place), generate_series(1, k.copies) AS i GROUP BY 1, 2, 3
+		FROM unnest(copies) WITH ORDINALITY AS k(copies, place), generate_series(1, least(k.copies, cardinality(hashes))) AS i GROUP BY 1, 2, 3
 	), loads AS (
 		SELECT k.copies, k.place, h.node, s.parts,
 			h.load - CASE WHEN h.node = shardkit.place(layout, hashes[1]) THEN hot ELSE 0 END

@@ -111,7 +111,7 @@ sub surroundings {
 
 sub batch {
 	my @functions = @_;
-	my @lines = ('SET search_path = prey, public;', "SET statement_timeout = '3s';", "SET lock_timeout = '1s';");
+	my @lines = ('SET search_path = prey, public;');
 	my @statements;
 	for (1 .. $batch_size) {
 		push @statements, map { "$_;" } rand() < 0.1 ? surroundings() : statement(Values::pick(@functions));
@@ -127,6 +127,12 @@ sub revive {
 	die "not ok - the server did not come back\n";
 }
 
+# The time limit is the database's own: DISCARD ALL is one of the statements.
+sub make_database {
+	system('dropdb --force --if-exists hunt && createdb hunt') == 0 or die "not ok - no database\n";
+	psql_file("$FindBin::Bin/limits.sql", "$folder/hunt.limits.log");
+}
+
 # The last statement before the connection broke, and the batch kept for who wants to repeat it.
 sub report_crash {
 	my ($lines, $number) = @_;
@@ -139,7 +145,7 @@ sub report_crash {
 	revive();
 }
 
-system('createdb hunt >/dev/null 2>&1');
+make_database();
 psql_file("$FindBin::Bin/setup.sql", "$folder/hunt.setup.log");
 my @functions = functions();
 die "not ok - the extension has no functions\n" unless @functions;
@@ -169,7 +175,7 @@ while (time < $deadline && $crashes < 20) {
 }
 
 my @calls = grep { $_->{kind} eq 'f' && !$_->{trigger} } @functions;
-system('dropdb --force hunt && createdb hunt');
+make_database();
 psql_file("$FindBin::Bin/$_.sql", "$folder/hunt.$_.log") for qw(setup moves);
 my @growths = (
 	['calls that answer or fail', Memory::growth($folder, Memory::calls(map { my @one = statement($_); @one == 1 ? "$one[0];" : () } (@calls) x 3))],

@@ -1,5 +1,6 @@
 -- The objects that the hunt throws at functions. Run before every batch; it mends what one broke.
 SET client_min_messages = error;
+SET statement_timeout = '60s';
 CREATE EXTENSION IF NOT EXISTS shardkit;
 CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE SCHEMA IF NOT EXISTS prey;
