@@ -3,7 +3,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 CREATE EXTENSION IF NOT EXISTS shardkit;
 BEGIN;
-SELECT plan(49);
+SELECT plan(50);
 
 CREATE ROLE sk_team;
 CREATE ROLE sk_alice IN ROLE sk_team;
@@ -32,6 +32,8 @@ END;
 $$;
 
 -- the owner's role
+SELECT is(state_as('sk_mallory', $$SELECT shardkit.create_map('m', 8, ARRAY['sk_a'])$$), '42501',
+	'who may not create schemas makes no nodes of them');
 SELECT is(state_as('sk_team', $$SELECT shardkit.create_map('m', 8, ARRAY['sk_a', 'sk_b'])$$), '00000',
 	'who may create schemas may create a map');
 SELECT is((SELECT owner FROM shardkit.map WHERE name = 'm'), 'sk_team', 'and owns it');

@@ -176,6 +176,18 @@ $stand->query("ALTER SERVER shardkit_loopback OPTIONS (SET host '$host', SET por
 ($code, $out, $err) = move(7, 'home');
 is($code, 0, 'the right one is used') or diag $err;
 is($stand->query($whole) . $stand->query($lines), $first . $second, 'the same rows in both tables');
+# Another map whose tables lie in the same schema of a server has a mark of its own there.
+$stand->query(<<'SQL');
+CREATE TABLE model (id bigint PRIMARY KEY);
+SELECT shardkit.create_map('other', 2), shardkit.add_node('other', 'n1', server => 's1'), shardkit.add_node('other', 'near', 'near'),
+	shardkit.assign_slots('other', ARRAY[0, 1], 'near');
+SELECT shardkit.add_table('other', 'public.others', 'id', 'per_slot', 'model');
+INSERT INTO others SELECT generate_series(1, 100);
+SQL
+($code, $out, $err) = $stand->try("CALL shardkit.move_rows('other', ARRAY[0, 1], 'n1')");
+is($code, 0, 'a second map moves into the schema of the first') or diag $err;
+is($stand->query('SELECT count(*), sum(id) FROM others'), '100|5050', 'with all its rows');
+is($stand->query("SELECT string_agg(v::text, '; ') FROM shardkit.verify_map('other') AS v"), '', 'and its map is whole');
 is($stand->orphans, '', 'nothing is left behind');
 is($stand->query("SELECT string_agg(v::text, '; ') FROM shardkit.verify_map('orders') AS v"), '', 'verify_map is empty');
 done_testing();
