@@ -2,6 +2,22 @@
 -- Audit: the sequences that number rows
 -- ------------------------------------------------------------------------------------------
 
+-- Where a column's numbers come from: its identity's sequence, and those that its default draws from.
+CREATE FUNCTION shardkit_internal.column_sequences(tab regclass, column_number smallint, OUT sequence regclass, OUT is_plain boolean)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $$
+SELECT d.objid::regclass, true FROM pg_attribute AS a JOIN pg_depend AS d
+	ON d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
+	AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype = 'i'
+WHERE a.attrelid = tab AND a.attnum = column_number AND a.attidentity <> ''
+UNION
+SELECT d.refobjid::regclass, pg_get_expr(f.adbin, f.adrelid) ~ '^nextval[(][^()]*[)]$' FROM pg_attrdef AS f JOIN pg_depend AS d
+	ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
+WHERE f.adrelid = tab AND f.adnum = column_number
+$$;
+COMMENT ON FUNCTION shardkit_internal.column_sequences(regclass, smallint) IS
+'part of verify_map: relations that a column''s identity or default refers to, and whether it is just their next number';
+
 -- Sequences of identity and serial columns that could give two nodes one number.
 CREATE FUNCTION shardkit_internal.verify_sequences(map text, OUT kind text, OUT object text, OUT problem text, OUT fix text)
 	RETURNS SETOF record
@@ -13,14 +29,7 @@ WITH drawing AS (
 	FROM shardkit.map_table AS t JOIN shardkit.node AS n ON n.map = t.map,
 		LATERAL (SELECT to_regclass(format('%I.%s', n.schema, t.relation)) AS found) AS r
 		JOIN pg_attribute AS a ON a.attrelid = r.found AND a.attnum > 0 AND NOT a.attisdropped
-		JOIN LATERAL (
-			SELECT d.objid AS sequence FROM pg_depend AS d
-			WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-				AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype = 'i' AND a.attidentity <> ''
-			UNION
-			SELECT d.refobjid FROM pg_attrdef AS f JOIN pg_depend AS d
-				ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
-			WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum) AS q ON true
+		CROSS JOIN LATERAL shardkit_internal.column_sequences(a.attrelid, a.attnum) AS q
 		JOIN pg_sequence AS s ON s.seqrelid = q.sequence
 	WHERE t.map = verify_sequences.map AND t.kind = 'per_node' AND n.server IS NULL
 	WINDOW w AS (PARTITION BY t.relation, a.attname ORDER BY n.name COLLATE "C"))
@@ -53,14 +62,7 @@ FROM shardkit.map_table AS t CROSS JOIN LATERAL (
 		WHERE t.kind = 'per_slot') AS r
 	JOIN pg_attribute AS a ON a.attrelid = r.drawer AND a.attnum > 0 AND NOT a.attisdropped
 		AND a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype)
-	JOIN LATERAL (
-		SELECT d.objid::regclass AS sequence FROM pg_depend AS d
-		WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass
-			AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype = 'i' AND a.attidentity <> ''
-		UNION
-		SELECT d.refobjid::regclass FROM pg_attrdef AS f JOIN pg_depend AS d
-			ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass
-		WHERE f.adrelid = a.attrelid AND f.adnum = a.attnum AND pg_get_expr(f.adbin, f.adrelid) ~ '^nextval[(][^()]*[)]$') AS q ON true
+	JOIN LATERAL shardkit_internal.column_sequences(a.attrelid, a.attnum) AS q ON q.is_plain
 	JOIN pg_sequence AS s ON s.seqrelid = q.sequence AND NOT s.seqcycle
 WHERE t.map = numbered_columns.map AND r.holder IS NOT NULL
 GROUP BY q.sequence, t.relation, a.attname
