@@ -36,4 +36,12 @@ ErrorData *AbortAfterError(const Subtransaction &sub)
 	return error;
 }
 
+void AbortAfterBusyLock(const Subtransaction &sub)
+{
+	auto *error = AbortAfterError(sub);
+	if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+		ReThrowError(error);
+	FreeErrorData(error);
+}
+
 } // namespace shardkit

@@ -20,6 +20,9 @@ void AbortSubtransaction(const Subtransaction &sub);
 /* For PG_CATCH: takes the error out of the server's hands, into the memory of before. */
 ErrorData *AbortAfterError(const Subtransaction &sub);
 
+/* For PG_CATCH: a lock that was not free ends the subtransaction alone; any other error goes on. */
+void AbortAfterBusyLock(const Subtransaction &sub);
+
 /*
  * For what runs users' code (an event trigger, a function): its error leaves SPI at the level where
  * it was raised, from which a procedure can no longer roll back. Behind this it can.

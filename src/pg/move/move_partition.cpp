@@ -4,7 +4,6 @@
  */
 #include "pg/map/catalog.hpp"
 #include "pg/map/map_change.hpp"
-#include "pg/map/map_lock.hpp"
 #include "pg/move/move.hpp"
 #include "pg/move/move_progress.hpp"
 #include "pg/server/server_move.hpp"

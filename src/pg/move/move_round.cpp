@@ -154,10 +154,7 @@ Outcome TryRound(Move &move, const MoveBatch &batch, Waiting &waiting)
 	}
 	PG_CATCH();
 	{
-		auto *error = AbortAfterError(sub);
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(error);
-		FreeErrorData(error);
+		AbortAfterBusyLock(sub);
 	}
 	PG_END_TRY();
 	return outcome;

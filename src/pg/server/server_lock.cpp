@@ -65,10 +65,7 @@ bool LockWithin(const Wanted *wanted, int count, int *busy, int round)
 	}
 	PG_CATCH();
 	{
-		auto *error = AbortAfterError(sub);
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			ReThrowError(error);
-		FreeErrorData(error);
+		AbortAfterBusyLock(sub);
 		got = false;
 	}
 	PG_END_TRY();
